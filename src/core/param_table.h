@@ -1,0 +1,103 @@
+/* One row per parameter: X(section, field, quantity, default, min, max, words, doc, source).
+ * Defaults and bounds are written as a user would write them, and parsed by the same code.
+ * The defaults are the multi-die GPU and pod of the NUNA study (arXiv 2608.00867, section 5.3). */
+#ifndef NUNA_CORE_PARAM_TABLE_H
+#define NUNA_CORE_PARAM_TABLE_H
+
+#define NUNA_PARAM_SECTIONS(S)                                                                     \
+    S(pod, "the pod: how many GPUs")                                                               \
+    S(noc, "the network on chip of one GPU")                                                       \
+    S(gpu, "compute units")                                                                        \
+    S(hbm, "memory stacks and pages")                                                              \
+    S(scaleup, "I/O ports, links and switch planes")                                               \
+    S(placement, "where threadblocks and pages go, which ports traffic may take")                  \
+    S(collective, "the collective to run")
+
+#define NUNA_PARAMS_pod(X)                                                                         \
+    X(pod, gpus, COUNT, "64", "1", "4096", "", "GPUs (sockets) in the pod",                        \
+      "NUNA section 5.3: pods of 2 to 64")
+
+#define NUNA_PARAMS_noc(X)                                                                         \
+    X(noc, fabric, ENUM, "mesh", "", "", "mesh|uniform",                                           \
+      "mesh: routers and links, X-then-Y; uniform: one constant latency between any two points",   \
+      "NUNA figure 8 (mesh); reverse translation Table 1 (uniform)")                               \
+    X(noc, flow_control, ENUM, "ideal", "", "", "ideal",                                           \
+      "ideal: unbounded first-come-first-served queues at every link", "model choice")             \
+    X(noc, columns, COUNT, "24", "1", "128", "", "mesh columns over all dies",                     \
+      "NUNA figure 8: 24x6")                                                                       \
+    X(noc, rows, COUNT, "6", "1", "128", "", "mesh rows", "NUNA figure 8: 24x6")                   \
+    X(noc, dies, COUNT, "4", "1", "128", "", "compute dies, side by side; divides the columns",    \
+      "NUNA figure 3: four reticle-limit dies")                                                    \
+    X(noc, flit_size, SIZE, "256B", "16B", "4096B", "", "largest data packet: one cache line",     \
+      "NUNA section 5.1: 256 B flits")                                                             \
+    X(noc, control_size, SIZE, "16B", "1B", "4096B", "",                                           \
+      "size of a request, an acknowledgement or a flag on every link", "model choice")             \
+    X(noc, hop_latency, TIME, "9.6ns", "1ps", "1us", "", "router and link to the next router",     \
+      "calibrated: N1, N3")                                                                        \
+    X(noc, die_crossing_latency, TIME, "0ns", "0ps", "1us", "",                                    \
+      "added to a hop that crosses from one die to the next", "calibrated: N1, N3")                \
+    X(noc, link_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "", "one mesh link, one direction",    \
+      "calibrated: N1")                                                                            \
+    X(noc, injection_latency, TIME, "30ns", "1ps", "1us", "",                                      \
+      "from a compute unit, memory stack or I/O port into its router", "calibrated: N1, N3")       \
+    X(noc, injection_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                               \
+      "one injection link of a router, per kind of attachment", "calibrated: N1")                  \
+    X(noc, ejection_latency, TIME, "30ns", "1ps", "1us", "",                                       \
+      "from a router to the attached compute units, memory stack or I/O port",                     \
+      "calibrated: N1, N3")                                                                        \
+    X(noc, ejection_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                                \
+      "one ejection link of a router, per kind of attachment", "calibrated: N1")                   \
+    X(noc, uniform_latency, TIME, "120ns", "1ps", "1ms", "",                                       \
+      "uniform fabric: latency between any two points",                                            \
+      "reverse translation Table 1: 120 ns local fabric")
+
+#define NUNA_PARAMS_gpu(X)                                                                         \
+    X(gpu, cus_per_router, COUNT, "7", "1", "64", "", "compute units attached to each router",     \
+      "NUNA section 6.5: 1,008 threadblocks fill all CUs")                                         \
+    X(gpu, max_outstanding, COUNT, "700", "1", "1000000", "",                                      \
+      "requests one CU may have in flight; a line holds one from its load to its last "            \
+      "acknowledgement",                                                                           \
+      "NUNA section 4.2.2: 700 requests per CU")                                                   \
+    X(gpu, issue_interval, TIME, "1ns", "1ps", "1us", "",                                          \
+      "time between two memory instructions (lines) of one CU", "calibrated: N1")                  \
+    X(gpu, reduce_rate, RATE, "256GB/s", "1MB/s", "1000TB/s", "",                                  \
+      "operand bytes one CU reduces per second; it runs nothing else meanwhile",                   \
+      "model choice: two bytes a clock and lane at 2 GHz, 64 lanes")
+
+#define NUNA_PARAMS_hbm(X)                                                                         \
+    X(hbm, stacks, COUNT, "16", "1", "256", "",                                                    \
+      "memory stacks, half above and half below the mesh (all above when odd or 1)",               \
+      "NUNA figure 3: 16 stacks")                                                                  \
+    X(hbm, channels_per_stack, COUNT, "16", "1", "256", "", "channels of a stack",                 \
+      "NUNA figure 8: 16 channels")                                                                \
+    X(hbm, channel_rate, RATE, "100GB/s", "1MB/s", "1000TB/s", "", "one channel, read or write",   \
+      "1.6 TB/s a stack: between HBM3E (1.2) and HBM4 (2.0)")                                      \
+    X(hbm, access_latency, TIME, "120ns", "1ps", "10us", "",                                       \
+      "every access, beside the channel's occupancy", "NUNA section 5.1: 120 ns")                  \
+    X(hbm, page_size, SIZE, "4KiB", "256B", "1GiB", "", "page, the grain of memory placement",     \
+      "NUNA section 4.2: 4 kB pages")
+
+#define NUNA_PARAMS_scaleup(X)                                                                     \
+    X(scaleup, ports, COUNT, "12", "1", "256", "",                                                 \
+      "I/O ports of a GPU, half on the left and half on the right edge; one switch plane each",    \
+      "NUNA figure 8: 12 ports")                                                                   \
+    X(scaleup, port_rate, RATE, "200GB/s", "1MB/s", "1000TB/s", "",                                \
+      "one port and one switch output, one direction", "calibrated: N1")                           \
+    X(scaleup, link_latency, TIME, "150ns", "1ps", "1ms", "", "port to switch, and switch to port",\
+      "calibrated: N1, N3")                                                                        \
+    X(scaleup, switch_latency, TIME, "100ns", "0ps", "1ms", "", "through the switch",              \
+      "calibrated: N1, N3")
+
+#define NUNA_PARAMS_placement(X)                                                                   \
+    X(placement, policy, ENUM, "UA", "", "", "UA",                                                 \
+      "UA: threadblocks round-robin over dies, pages round-robin over stacks",                     \
+      "NUNA section 5.3")
+
+#define NUNA_PARAMS_collective(X)                                                                  \
+    X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \
+      "the larger of one GPU's input and output buffer", "nccl-tests' convention")                 \
+    X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
+      "threadblocks per peer (all-pairs) or rings in plans that nunasim generates",                \
+      "NUNA section 5.1: best-performing number of threadblocks")
+
+#endif

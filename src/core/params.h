@@ -1,0 +1,49 @@
+/* Every model parameter, one row each. The struct, the YAML keys, the range checks, `nunasim params`
+ * and docs/parameters.md all come from the rows of core/param_table.h. */
+#ifndef NUNA_CORE_PARAMS_H
+#define NUNA_CORE_PARAMS_H
+
+#include "core/param_table.h"
+#include "core/types.h"
+
+/* What a value measures. The stored unit is in brackets. */
+enum nuna_quantity {
+    NUNA_Q_COUNT, /* a bare integer [1] */
+    NUNA_Q_TIME,  /* 12.8ns, 1us [ps] */
+    NUNA_Q_RATE,  /* 150GB/s, 800Gb/s; 0GB/s is refused unless the row's minimum is 0 [bytes/s] */
+    NUNA_Q_SIZE,  /* 256B, 4KiB, 1MB [bytes] */
+    NUNA_Q_ENUM,  /* one of the row's words [index of the word] */
+};
+
+/* The parameters, by section: params.noc.hop_latency etc. All fields are int64_t in the unit above. */
+#define NUNA_FIELD(section, field, quantity, def, min, max, words, doc, source) int64_t field;
+struct nuna_params {
+#define NUNA_SECTION(section, doc)                                                                 \
+    struct {                                                                                       \
+        NUNA_PARAMS_##section(NUNA_FIELD)                                                          \
+    } section;
+    NUNA_PARAM_SECTIONS(NUNA_SECTION)
+#undef NUNA_SECTION
+};
+#undef NUNA_FIELD
+
+struct nuna_param_desc {
+    const char *section; /* "noc" */
+    const char *field;   /* "hop_latency" */
+    enum nuna_quantity quantity;
+    size_t offset; /* of the int64_t in struct nuna_params */
+    const char *default_text;
+    const char *min_text, *max_text;
+    const char *words; /* ENUM: "mesh|uniform"; else "" */
+    const char *doc;
+    const char *source;
+};
+
+/* The table, in declaration order; static storage. */
+extern const struct nuna_param_desc nuna_param_table[];
+extern const size_t nuna_param_count;
+
+/* Fills every field with its default. */
+void nuna_params_defaults(struct nuna_params *params);
+
+#endif

@@ -1,0 +1,16 @@
+/* Basic quantities. Every size, count and time in the simulator is a 64-bit integer. */
+#ifndef NUNA_CORE_TYPES_H
+#define NUNA_CORE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Simulated time in picoseconds since the start of the run; 2^64 ps is 213 days. */
+typedef uint64_t nuna_time;
+#define NUNA_TIME_MAX UINT64_MAX
+
+#define NUNA_PS_PER_NS 1000u
+#define NUNA_PS_PER_S  1000000000000ull
+
+#endif
