@@ -17,10 +17,14 @@ void nuna_config_destroy(struct nuna_config *config);
  * error the configuration is left unusable and only good for destruction. */
 bool nuna_config_load(struct nuna_config *config, const char *path, struct nuna_error *err);
 
-/* Sets one key, as --set does: `key` is "noc.hop_latency", `origin` names the source in messages and
- * in the effective configuration ("--set", "--size"). */
+/* Sets one key, as --set does: `key` is "noc.hop_latency", `origin` names the source in messages
+ * and in the effective configuration ("--set", "--size"). */
 bool nuna_config_set(struct nuna_config *config, const char *key, const char *value,
                      const char *origin, struct nuna_error *err);
+
+/* Applies --set arguments, "KEY=VALUE" each, in order. */
+bool nuna_config_set_list(struct nuna_config *config, const char *const *items, size_t count,
+                          struct nuna_error *err);
 
 /* Checks that need several values (dies divide columns, stacks fit the edge, ...). Call once after
  * the last load and set; messages name the origin of the offending value. */

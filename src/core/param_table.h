@@ -81,17 +81,16 @@
     X(scaleup, ports, COUNT, "12", "1", "256", "",                                                 \
       "I/O ports of a GPU, half on the left and half on the right edge; one switch plane each",    \
       "NUNA figure 8: 12 ports")                                                                   \
-    X(scaleup, port_rate, RATE, "200GB/s", "1MB/s", "1000TB/s", "",                                \
+    X(scaleup, port_rate, RATE, "150GB/s", "1MB/s", "1000TB/s", "",                                \
       "one port and one switch output, one direction", "calibrated: N1")                           \
-    X(scaleup, link_latency, TIME, "150ns", "1ps", "1ms", "", "port to switch, and switch to port",\
-      "calibrated: N1, N3")                                                                        \
+    X(scaleup, link_latency, TIME, "150ns", "10ns", "1ms", "",                                     \
+      "port to switch, and switch to port", "calibrated: N1, N3")                                  \
     X(scaleup, switch_latency, TIME, "100ns", "0ps", "1ms", "", "through the switch",              \
       "calibrated: N1, N3")
 
 #define NUNA_PARAMS_placement(X)                                                                   \
     X(placement, policy, ENUM, "UA", "", "", "UA",                                                 \
-      "UA: threadblocks round-robin over dies, pages round-robin over stacks",                     \
-      "NUNA section 5.3")
+      "UA: threadblocks round-robin over dies, pages round-robin over stacks", "NUNA section 5.3")
 
 #define NUNA_PARAMS_collective(X)                                                                  \
     X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \

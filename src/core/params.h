@@ -1,5 +1,5 @@
-/* Every model parameter, one row each. The struct, the YAML keys, the range checks, `nunasim params`
- * and docs/parameters.md all come from the rows of core/param_table.h. */
+/* Every model parameter, one row each. The struct, the YAML keys, the range checks, `nunasim
+ * params` and docs/parameters.md all come from the rows of core/param_table.h. */
 #ifndef NUNA_CORE_PARAMS_H
 #define NUNA_CORE_PARAMS_H
 
@@ -15,7 +15,18 @@ enum nuna_quantity {
     NUNA_Q_ENUM,  /* one of the row's words [index of the word] */
 };
 
-/* The parameters, by section: params.noc.hop_latency etc. All fields are int64_t in the unit above. */
+/* Words of the ENUM rows, in the rows' order. */
+enum nuna_fabric {
+    NUNA_FABRIC_MESH,
+    NUNA_FABRIC_UNIFORM,
+};
+
+enum nuna_policy {
+    NUNA_POLICY_UA,
+};
+
+/* The parameters, by section: params.noc.hop_latency etc. All fields are int64_t in the unit above.
+ */
 #define NUNA_FIELD(section, field, quantity, def, min, max, words, doc, source) int64_t field;
 struct nuna_params {
 #define NUNA_SECTION(section, doc)                                                                 \
@@ -42,6 +53,11 @@ struct nuna_param_desc {
 /* The table, in declaration order; static storage. */
 extern const struct nuna_param_desc nuna_param_table[];
 extern const size_t nuna_param_count;
+
+/* Formats one value, "noc.fabric" say, as a user would write it; returns `buffer`. The key must
+ * exist. */
+char *nuna_params_format(const struct nuna_params *params, const char *key, char *buffer,
+                         size_t size);
 
 /* Fills every field with its default. */
 void nuna_params_defaults(struct nuna_params *params);

@@ -13,4 +13,12 @@ typedef uint64_t nuna_time;
 #define NUNA_PS_PER_NS 1000u
 #define NUNA_PS_PER_S  1000000000000ull
 
+/* Asks for a cache line that will be written. The empty statement keeps gcc from taking a function
+ * that only prefetches for one without effect, whose calls it may drop. */
+static inline void nuna_prefetch(const void *address)
+{
+    __asm__ volatile("");
+    __builtin_prefetch(address, 1);
+}
+
 #endif

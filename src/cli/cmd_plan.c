@@ -1,0 +1,146 @@
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "collectives/plan_io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void print_help(const struct nuna_opt *opts, size_t count)
+{
+    printf("Usage: nunasim plan COLLECTIVE --gpus N [options]\n\n"
+           "Writes a plan for a collective as MSCCL++ JSON, version 2.\n"
+           "COLLECTIVE is allgather, allreduce, reducescatter or alltoall.\n\nOptions:\n");
+    nuna_options_help(opts, count);
+}
+
+/* A fresh file beside `path`, with the permissions that a plain open would give. */
+static FILE *open_beside(const char *path, char **ret_name, struct nuna_error *err)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%s.XXXXXX", path) < 0) {
+        nuna_fail_memory(err, "a file name");
+        return NULL;
+    }
+    int fd = mkstemp(name);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) {
+        nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+            unlink(name);
+        }
+        free(name);
+        return NULL;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+    *ret_name = name;
+    return file;
+}
+
+/* The file appears whole or not at all. */
+static bool write_replacing(const struct nuna_plan *plan, const char *path, struct nuna_error *err)
+{
+    char *name = NULL;
+    FILE *file = open_beside(path, &name, err);
+    if (file == NULL)
+        return false;
+    errno = 0;
+    bool good = nuna_plan_write_json(plan, file) && fsync(fileno(file)) == 0;
+    int why = errno;
+    if (fclose(file) != 0 && good) {
+        why = errno;
+        good = false;
+    }
+    if (good && rename(name, path) != 0) {
+        why = errno;
+        good = false;
+    }
+    if (!good) {
+        unlink(name);
+        nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", path, strerror(why));
+    }
+    free(name);
+    return good;
+}
+
+static bool write_stream(const struct nuna_plan *plan, FILE *file, const char *what,
+                         struct nuna_error *err)
+{
+    errno = 0;
+    return nuna_plan_write_json(plan, file) ||
+           nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", what, strerror(errno));
+}
+
+static bool write_out(const struct nuna_plan *plan, const char *path, struct nuna_error *err)
+{
+    if (path == NULL)
+        return write_stream(plan, stdout, "standard output", err);
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        return write_replacing(plan, path, err);
+    /* A pipe or a device is written to, not replaced. */
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: cannot be written: %s", path,
+                         strerror(errno));
+    bool good = write_stream(plan, file, path, err);
+    if (fclose(file) != 0 && good)
+        good =
+            nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", path, strerror(errno));
+    return good;
+}
+
+/* The builtin parser already knows every name, number and hint. */
+static struct nuna_plan *generate(const char *collective, const char *gpus, const char *channels,
+                                  const char *algorithm, struct nuna_error *err)
+{
+    char text[256];
+    int length = snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,algorithm=%s", collective,
+                          gpus, channels, algorithm);
+    if (length < 0 || (size_t)length >= sizeof text) {
+        nuna_fail(err, NUNA_EXIT_BAD_INPUT, "plan: the arguments are too long");
+        return NULL;
+    }
+    return nuna_plan_builtin(text, 0, 1, err);
+}
+
+int nuna_cmd_plan(int argc, char **argv)
+{
+    bool help = false;
+    const char *gpus = NULL, *channels = "1", *algorithm = "allpairs", *out = NULL;
+    const struct nuna_opt opts[] = {
+        {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
+        {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 1)", NUNA_OPT_VALUE,
+         &channels},
+        {"algorithm", "NAME", "allpairs (default) or ring", NUNA_OPT_VALUE, &algorithm},
+        {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, &out},
+        {"help", NULL, "print this help", NUNA_OPT_FLAG, &help},
+    };
+    struct nuna_error err;
+    const char *args[1];
+    size_t arg_count = 0;
+    if (!nuna_options_parse(argc, argv, opts, COUNT(opts), args, 1, &arg_count, &err))
+        return nuna_cli_report(&err);
+    if (help) {
+        print_help(opts, COUNT(opts));
+        return NUNA_EXIT_OK;
+    }
+    if (arg_count == 0 || gpus == NULL) {
+        nuna_fail(&err, NUNA_EXIT_BAD_INPUT,
+                  "plan: %s is missing, expected e.g. nunasim plan allgather --gpus 8",
+                  arg_count == 0 ? "the collective" : "--gpus");
+        return nuna_cli_report(&err);
+    }
+    struct nuna_plan *plan = generate(args[0], gpus, channels, algorithm, &err);
+    bool good = plan != NULL && write_out(plan, out, &err);
+    nuna_plan_destroy(plan);
+    return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
+}

@@ -1,0 +1,340 @@
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/output_dir.h"
+#include "cli/run_report.h"
+#include "collectives/plan_io.h"
+#include "core/config.h"
+#include "core/units.h"
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A signal handler can reach nothing else. */
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal_number)
+{
+    (void)signal_number;
+    stop_requested = 1;
+}
+
+struct run_options {
+    const char *config, *plan, *size, *gpus, *policy, *threads, *out;
+    struct nuna_opt_list set;
+    bool quiet, help;
+};
+
+/* Everything a run holds, so that one function can let it go. */
+struct run {
+    struct run_options options;
+    struct nuna_config *config;
+    struct nuna_plan *plan;
+    struct nuna_sim *sim;
+    uint32_t threads;
+    char out[4096], policy[32];
+    struct nuna_run_info info;
+};
+
+static double now_s(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static uint64_t peak_rss(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static bool set_option(struct nuna_config *config, const char *key, const char *value,
+                       const char *origin, struct nuna_error *err)
+{
+    return value == NULL || nuna_config_set(config, key, value, origin, err);
+}
+
+static bool read_config(struct run *run, struct nuna_error *err)
+{
+    const struct run_options *o = &run->options;
+    run->config = nuna_config_create();
+    if (!run->config)
+        return nuna_fail_memory(err, "the configuration");
+    if (o->config && !nuna_config_load(run->config, o->config, err))
+        return false;
+    return nuna_config_set_list(run->config, o->set.items, o->set.count, err) &&
+           set_option(run->config, "collective.size", o->size, "--size", err) &&
+           set_option(run->config, "pod.gpus", o->gpus, "--gpus", err) &&
+           set_option(run->config, "placement.policy", o->policy, "--policy", err) &&
+           nuna_config_check(run->config, err);
+}
+
+static bool read_threads(struct run *run, struct nuna_error *err)
+{
+    int64_t threads = 1;
+    struct nuna_error why;
+    if (run->options.threads &&
+        (!nuna_units_parse(run->options.threads, NUNA_Q_COUNT, "", &threads, &why) || threads < 1 ||
+         threads > 256))
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--threads %.80s: expected a whole number from 1 to 256",
+                         run->options.threads);
+    run->threads = (uint32_t)threads;
+    return true;
+}
+
+static bool read_plan(struct run *run, struct nuna_error *err)
+{
+    const struct nuna_params *params = nuna_config_params(run->config);
+    const char *plan = run->options.plan;
+    uint32_t gpus = (uint32_t)params->pod.gpus;
+    if (!plan)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--plan is missing: expected a plan file, or builtin:allgather "
+                         "(allreduce, reducescatter, alltoall)");
+    run->plan = strncmp(plan, "builtin:", 8) == 0
+                    ? nuna_plan_builtin(plan + 8, gpus, (uint32_t)params->collective.channels, err)
+                    : nuna_plan_read(plan, err);
+    if (!run->plan)
+        return false;
+    if (run->plan->gpu_count != gpus)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "%s: the plan is for %u GPUs, but pod.gpus is %u (%s)", plan,
+                         run->plan->gpu_count, gpus,
+                         run->options.gpus                             ? "--gpus"
+                         : nuna_config_is_set(run->config, "pod.gpus") ? "from the configuration"
+                                                                       : "the default");
+    uint64_t size = (uint64_t)params->collective.size;
+    if (size < run->plan->min_size || size > run->plan->max_size)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "%s: the plan is for messages of %" PRIu64 " to %" PRIu64
+                         " bytes, but collective.size is %" PRIu64 " bytes",
+                         plan, run->plan->min_size, run->plan->max_size, size);
+    struct nuna_plan_verdict verdict;
+    return nuna_plan_check(run->plan, &verdict, err);
+}
+
+/* The part of a path after the last slash and before the last dot. */
+static void stem(const char *path, char *buffer, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(buffer, size, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(buffer, '.');
+    if (dot && dot != buffer)
+        *dot = '\0';
+    for (char *c = buffer; *c; c++)
+        if (*c == ':' || *c == ',' || *c == '=' || *c == '/')
+            *c = '-';
+}
+
+/* The default folder names what was run; a hash of all inputs keeps runs that differ apart. */
+static bool name_output(struct run *run, struct nuna_error *err)
+{
+    if (run->options.out) {
+        snprintf(run->out, sizeof run->out, "%s", run->options.out);
+        return true;
+    }
+    char *text = NULL, size[48], config[128], plan[128];
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory)
+        return nuna_fail_memory(err, "the output folder's name");
+    nuna_config_write_effective(run->config, memory);
+    fputs(run->plan->source, memory);
+    fclose(memory);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    free(text);
+    stem(run->info.config, config, sizeof config);
+    stem(run->plan->source, plan, sizeof plan);
+    nuna_units_format((int64_t)run->info.size, NUNA_Q_SIZE, "", size, sizeof size);
+    snprintf(run->out, sizeof run->out, "out/%s-%s-%ugpu-%s-%s-%08x", config, plan,
+             run->plan->gpu_count, size, run->info.policy, hash);
+    return true;
+}
+
+struct progress_line {
+    double started, shown;
+};
+
+static void show_progress(void *context, const struct nuna_progress *progress)
+{
+    struct progress_line *line = context;
+    double now = now_s();
+    if (now - line->shown < 0.2)
+        return;
+    line->shown = now;
+    double elapsed = now - line->started;
+    double share = progress->bytes_requested
+                       ? (double)progress->bytes_delivered / (double)progress->bytes_requested
+                       : 0;
+    char eta[32] = "?";
+    if (share > 0.001)
+        snprintf(eta, sizeof eta, "%.0f s", elapsed * (1 - share) / share);
+    fprintf(
+        stderr, "\r%5.1f %% of the bytes, %.3f us simulated, %.1f million events/s, ETA %s \033[K",
+        100 * share, (double)progress->now / 1e6, (double)progress->events / elapsed / 1e6, eta);
+}
+
+static bool write_csv(struct run *run, const char *name, const struct nuna_result *result,
+                      struct nuna_error *err)
+{
+    struct nuna_output_file file;
+    if (!nuna_output_open(run->out, name, &file, err))
+        return false;
+    bool written;
+    if (strcmp(name, "config.yaml") == 0)
+        written = nuna_config_write_effective(run->config, file.stream);
+    else if (strcmp(name, "links.csv") == 0)
+        written = nuna_report_links(file.stream, run->sim, result->drained);
+    else if (strcmp(name, "store_latency.csv") == 0)
+        written = nuna_report_latency(file.stream, result->latency);
+    else
+        written = nuna_report_summary(file.stream, &run->info, result);
+    return nuna_output_close(&file, written, err);
+}
+
+static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
+{
+    static const char *const names[] = {"config.yaml", "links.csv", "store_latency.csv",
+                                        "summary.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!write_csv(run, names[i], result, err))
+            return false;
+    if (!run->options.quiet)
+        printf("output    %s/: summary.csv, links.csv, store_latency.csv, config.yaml\n", run->out);
+    return true;
+}
+
+static bool simulate(struct run *run, struct nuna_result *result, struct nuna_error *err)
+{
+    struct progress_line line = {.started = now_s()};
+    bool progress = !run->options.quiet && isatty(STDERR_FILENO);
+    const struct nuna_sim_options options = {
+        .size = run->info.size,
+        .threads = run->threads,
+        .stop = &stop_requested,
+        .progress = progress ? show_progress : NULL,
+        .progress_context = &line,
+    };
+    run->sim = nuna_sim_create(nuna_config_params(run->config), run->plan, &options, err);
+    if (!run->sim)
+        return false;
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    double started = now_s();
+    bool ran = nuna_sim_run(run->sim, result, err);
+    run->info.wall_s = now_s() - started;
+    run->info.peak_rss_bytes = peak_rss();
+    if (line.shown > 0)
+        fprintf(stderr, "\r\033[K");
+    return ran;
+}
+
+static int finish_status(const struct run *run, const struct nuna_result *result)
+{
+    struct nuna_error err;
+    if (result->status == NUNA_SIM_COMPLETE)
+        return NUNA_EXIT_OK;
+    if (result->status == NUNA_SIM_INTERRUPTED)
+        nuna_fail(&err, NUNA_EXIT_INCOMPLETE,
+                  "interrupted; %s/summary.csv holds what ran, with status=incomplete", run->out);
+    else
+        nuna_fail(&err, NUNA_EXIT_INCOMPLETE, "deadlock: nothing is left to happen, but%s",
+                  result->waiters);
+    return nuna_cli_report(&err);
+}
+
+static bool prepare(struct run *run, struct nuna_error *err)
+{
+    if (!read_config(run, err) || !read_threads(run, err) || !read_plan(run, err))
+        return false;
+    const struct nuna_params *params = nuna_config_params(run->config);
+    run->info.config = run->options.config ? run->options.config : "defaults";
+    run->info.plan = run->plan;
+    run->info.policy =
+        nuna_params_format(params, "placement.policy", run->policy, sizeof run->policy);
+    run->info.nar_domains = 1;
+    run->info.size = (uint64_t)params->collective.size;
+    return name_output(run, err) && nuna_output_prepare(run->out, err);
+}
+
+static int run_whole(struct run *run)
+{
+    struct nuna_error err;
+    struct nuna_result result;
+    if (!prepare(run, &err))
+        return nuna_cli_report(&err);
+    if (!run->options.quiet)
+        nuna_print_setup(&run->info, nuna_config_params(run->config));
+    fflush(stdout);
+    if (!simulate(run, &result, &err))
+        return nuna_cli_report(&err);
+    if (!run->options.quiet)
+        nuna_print_result(&run->info, &result, run->threads);
+    if (!write_outputs(run, &result, &err))
+        return nuna_cli_report(&err);
+    return finish_status(run, &result);
+}
+
+static int help(const struct nuna_opt *opts, size_t count)
+{
+    printf(
+        "usage: nunasim --config FILE --plan PLAN [options]\n\n"
+        "Simulates one collective plan on one pod, flit by flit, and says how long it takes and\n"
+        "where the time goes.\n\n");
+    nuna_options_help(opts, count);
+    printf("\nPLAN is an MSCCL++ JSON file (version 2), or builtin:COLLECTIVE with options by\n"
+           "commas: builtin:allgather,channels=8,algorithm=ring.\n"
+           "Keys for --set: nunasim params. Files written: docs/output.md.\n");
+    return NUNA_EXIT_OK;
+}
+
+int nuna_cmd_run(int argc, char **argv)
+{
+    struct run *run = calloc(1, sizeof *run);
+    struct nuna_error err;
+    if (!run) {
+        nuna_fail_memory(&err, "the run");
+        return nuna_cli_report(&err);
+    }
+    struct run_options *o = &run->options;
+    const struct nuna_opt opts[] = {
+        {"config", "FILE", "YAML configuration of the pod (default: all defaults)", NUNA_OPT_VALUE,
+         &o->config},
+        {"plan", "PLAN", "plan file, or builtin:allgather, allreduce, reducescatter, alltoall",
+         NUNA_OPT_VALUE, &o->plan},
+        {"size", "SIZE", "larger of one GPU's input and output buffer, such as 1MB", NUNA_OPT_VALUE,
+         &o->size},
+        {"gpus", "N", "GPUs in the pod (a plan file must be for as many)", NUNA_OPT_VALUE,
+         &o->gpus},
+        {"policy", "NAME", "placement and routing policy", NUNA_OPT_VALUE, &o->policy},
+        {"threads", "T", "threads to simulate with (default 1); never changes a result",
+         NUNA_OPT_VALUE, &o->threads},
+        {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
+        {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE,
+         &o->out},
+        {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &o->quiet},
+        {"help", NULL, "this text", NUNA_OPT_FLAG, &o->help},
+    };
+    const size_t count = sizeof opts / sizeof opts[0];
+    size_t args = 0;
+    int code;
+    if (!nuna_options_parse(argc, argv, opts, count, NULL, 0, &args, &err))
+        code = nuna_cli_report(&err);
+    else
+        code = o->help ? help(opts, count) : run_whole(run);
+    nuna_sim_destroy(run->sim);
+    nuna_plan_destroy(run->plan);
+    nuna_config_destroy(run->config);
+    free(run);
+    return code;
+}

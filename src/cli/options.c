@@ -1,0 +1,145 @@
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One bit per option tells which were given. */
+#define OPTIONS_MAX 64
+
+static const struct nuna_opt *find_option(const struct nuna_opt *opts, size_t opt_count,
+                                          const char *name, size_t length)
+{
+    for (size_t i = 0; i < opt_count; i++)
+        if (strncmp(opts[i].name, name, length) == 0 && opts[i].name[length] == '\0')
+            return &opts[i];
+    return NULL;
+}
+
+static bool unknown_option(const struct nuna_opt *opts, size_t opt_count, const char *arg,
+                           struct nuna_error *err)
+{
+    const char *names[OPTIONS_MAX];
+    size_t count = opt_count < OPTIONS_MAX ? opt_count : OPTIONS_MAX;
+    char word[64];
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = opts[i].name;
+    const char *name = arg + strspn(arg, "-");
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "="), name);
+    /* "-size" needs its second dash, not another word. */
+    const char *near = nuna_nearest(word, names, count);
+    if (near != NULL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "unknown option %.80s, did you mean --%s?", arg,
+                         near);
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "unknown option %.80s, --help lists the options",
+                     arg);
+}
+
+static bool store_value(const struct nuna_opt *opt, const char *value, bool again,
+                        struct nuna_error *err)
+{
+    if (*value == '\0')
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: empty, expected %s", opt->name,
+                         opt->metavar);
+    if (opt->kind == NUNA_OPT_LIST) {
+        struct nuna_opt_list *list = opt->target;
+        size_t room = sizeof(list->items) / sizeof(list->items[0]);
+        if (list->count == room)
+            return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: given more than %zu times", opt->name,
+                             room);
+        list->items[list->count++] = value;
+        return true;
+    }
+    if (again)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: given twice, expected once", opt->name);
+    *(const char **)opt->target = value;
+    return true;
+}
+
+/* One option at argv[0]; `*ret_used` tells whether argv[1] was its value. */
+static bool take_option(int argc, char **argv, const struct nuna_opt *opts, size_t opt_count,
+                        uint64_t *seen, bool *ret_used, struct nuna_error *err)
+{
+    const char *name = argv[0] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
+
+    *ret_used = false;
+    const struct nuna_opt *opt = find_option(opts, opt_count, name, length);
+    if (strcmp(argv[0], "-h") == 0)
+        opt = find_option(opts, opt_count, "help", 4);
+    else if (argv[0][1] != '-')
+        opt = NULL;
+    if (opt == NULL)
+        return unknown_option(opts, opt_count, argv[0], err);
+    if (opt->kind == NUNA_OPT_FLAG) {
+        if (equals != NULL)
+            return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: takes no value", opt->name);
+        *(bool *)opt->target = true;
+        return true;
+    }
+
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    if (value == NULL && argc > 1 && strncmp(argv[1], "--", 2) != 0) {
+        value = argv[1];
+        *ret_used = true;
+    }
+    if (value == NULL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: value missing, expected %s", opt->name,
+                         opt->metavar);
+    uint64_t bit = 1ull << (opt - opts) % OPTIONS_MAX;
+    bool again = (*seen & bit) != 0;
+    *seen |= bit;
+    return store_value(opt, value, again, err);
+}
+
+bool nuna_options_parse(int argc, char **argv, const struct nuna_opt *opts, size_t opt_count,
+                        const char **ret_args, size_t max_args, size_t *ret_arg_count,
+                        struct nuna_error *err)
+{
+    uint64_t seen = 0;
+    bool options_ended = false;
+    size_t arg_count = 0;
+
+    for (int i = 0; i < argc; i++) {
+        bool used = false;
+        if (!options_ended && strcmp(argv[i], "--") == 0) {
+            options_ended = true;
+        } else if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!take_option(argc - i, argv + i, opts, opt_count, &seen, &used, err))
+                return false;
+            i += used;
+        } else if (arg_count == max_args) {
+            return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "unexpected argument \"%.80s\"", argv[i]);
+        } else {
+            ret_args[arg_count++] = argv[i];
+        }
+    }
+    if (ret_arg_count != NULL)
+        *ret_arg_count = arg_count;
+    return true;
+}
+
+static size_t print_usage(const struct nuna_opt *opt, bool print)
+{
+    const char *blank = opt->metavar != NULL ? " " : "";
+    const char *metavar = opt->metavar != NULL ? opt->metavar : "";
+
+    if (print)
+        printf("  --%s%s%s", opt->name, blank, metavar);
+    return 4 + strlen(opt->name) + strlen(blank) + strlen(metavar);
+}
+
+void nuna_options_help(const struct nuna_opt *opts, size_t opt_count)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < opt_count; i++) {
+        size_t length = print_usage(&opts[i], false);
+        width = length > width ? length : width;
+    }
+    for (size_t i = 0; i < opt_count; i++) {
+        size_t length = print_usage(&opts[i], true);
+        printf("%*s  %s\n", (int)(width - length), "", opts[i].help);
+    }
+}

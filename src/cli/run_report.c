@@ -1,0 +1,109 @@
+#include "cli/run_report.h"
+#include "core/units.h"
+#include <inttypes.h>
+#include <string.h>
+
+static const char *quantity(int64_t value, enum nuna_quantity kind, char *buffer)
+{
+    return nuna_units_format(value, kind, "", buffer, 48);
+}
+
+/* A time in the unit that suits it, three decimals. */
+static const char *duration(nuna_time ps, char *buffer)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ps / 1e3;
+    unsigned unit = 0;
+    for (; value >= 1000 && unit < 3; unit++)
+        value /= 1000;
+    snprintf(buffer, 48, "%.3f %s", value, units[unit]);
+    return buffer;
+}
+
+void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params *params)
+{
+    char a[48], b[48];
+    const struct nuna_plan *plan = info->plan;
+    printf("plan      %s, %u GPUs, %zu threadblocks (%s), proved\n", plan->collective_name,
+           plan->gpu_count, plan->threadblock_count, plan->source);
+    printf("size      %s: the larger of one GPU's input and output buffer\n",
+           quantity((int64_t)info->size, NUNA_Q_SIZE, a));
+    if (params->noc.fabric == NUNA_FABRIC_MESH)
+        printf("GPU       %" PRId64 " dies, mesh %" PRId64 "x%" PRId64 ", %" PRId64
+               " HBM stacks, %" PRId64 " ports of %s\n",
+               params->noc.dies, params->noc.columns, params->noc.rows, params->hbm.stacks,
+               params->scaleup.ports, quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
+    else
+        printf("GPU       uniform fabric %s, %" PRId64 " HBM stacks, %" PRId64 " ports of %s\n",
+               quantity(params->noc.uniform_latency, NUNA_Q_TIME, b), params->hbm.stacks,
+               params->scaleup.ports, quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
+    printf("policy    %s\n", info->policy);
+}
+
+static void print_stores(const struct nuna_result *result)
+{
+    char mean[48], p50[48], p99[48], max[48];
+    printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s\n",
+           result->stores, duration(nuna_latency_mean(result->latency), mean),
+           duration(nuna_latency_quantile(result->latency, 500), p50),
+           duration(nuna_latency_quantile(result->latency, 990), p99),
+           duration(result->latency->max, max));
+    printf("bytes     %" PRIu64 " delivered of %" PRIu64 " requested\n", result->bytes_delivered,
+           result->bytes_requested);
+}
+
+static void print_binding(const struct nuna_result *result)
+{
+    const struct nuna_resource *r = &result->binding;
+    if (r->kind == NUNA_RESOURCE_KINDS || result->drained == 0)
+        return;
+    char wait[48];
+    double share = 100.0 * (double)r->busy / (double)result->drained;
+    char kind[32];
+    snprintf(kind, sizeof kind, "%s", nuna_resource_kind_name(r->kind));
+    for (char *c = kind; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    printf("binding   %s%s %s of GPU %u, %.1f %% busy, longest wait %s\n",
+           share < 50 ? "latency; the busiest resource is " : "", kind, r->name, r->gpu, share,
+           duration(r->max_wait, wait));
+}
+
+static void print_path(const struct nuna_result *result)
+{
+    if (result->time == 0)
+        return;
+    printf("\ncritical path, %u operations:\n", result->path_ops);
+    for (int p = 0; p < NUNA_PATH_PARTS; p++) {
+        double share = (double)result->path[p] / (double)result->time;
+        char bar[41];
+        int length = (int)(share * 40 + 0.5);
+        memset(bar, '#', (size_t)length);
+        bar[length] = '\0';
+        printf("  %-22s %14.3f ns %6.1f %%  %s\n", nuna_path_part_name((enum nuna_path_part)p),
+               (double)result->path[p] / 1e3, 100 * share, bar);
+    }
+}
+
+void nuna_print_result(const struct nuna_run_info *info, const struct nuna_result *result,
+                       uint32_t threads)
+{
+    char text[48];
+    if (result->status == NUNA_SIM_COMPLETE) {
+        printf("\ntime      %s, algorithm bandwidth %.3f GB/s, bus bandwidth %.3f GB/s\n",
+               duration(result->time, text),
+               (double)nuna_algorithm_bandwidth(info->size, result->time) / 1e3,
+               (double)nuna_bus_bandwidth(info->plan, info->size, result->time) / 1e3);
+    } else {
+        printf("\nincomplete after %s of simulated time\n", duration(result->time, text));
+    }
+    print_stores(result);
+    print_binding(result);
+    if (result->status == NUNA_SIM_COMPLETE)
+        print_path(result);
+    double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
+    printf("\nsimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
+           "%.1f MiB\n",
+           result->events, info->wall_s, rate / 1e6, threads, threads == 1 ? "" : "s",
+           (double)info->peak_rss_bytes / (1 << 20));
+}

@@ -1,0 +1,12 @@
+/* What a person reads after a run. */
+#ifndef NUNA_CLI_RUN_REPORT_H
+#define NUNA_CLI_RUN_REPORT_H
+
+#include "core/params.h"
+#include "pod/report.h"
+
+void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params *params);
+void nuna_print_result(const struct nuna_run_info *info, const struct nuna_result *result,
+                       uint32_t threads);
+
+#endif

@@ -1,0 +1,100 @@
+/* Runs a plan's threadblocks over a machine. One executor per GPU; it touches only that GPU's
+ * state, so that each logical process can run its own. The machine (the pod, or a test's ideal one)
+ * moves data and carries signals; the executor knows order and synchronisation only.
+ *
+ * A threadblock runs its operations one at a time. A PUT is complete when its last store is issued;
+ * COPY and REDUCE when their result is in memory; a SIGNAL when its flags are issued, which a
+ * non-relaxed one does once the threadblock's earlier stores are acknowledged. (MSCCL++ semantics:
+ * docs/plan-formats.md.)
+ */
+#ifndef NUNA_COLLECTIVES_EXEC_H
+#define NUNA_COLLECTIVES_EXEC_H
+
+#include "collectives/plan.h"
+#include "core/error.h"
+
+#define NUNA_NONE UINT32_MAX
+
+/* What the executor asks of the machine. Each returns true when the operation is complete at once;
+ * else the machine calls nuna_exec_op_done later. `op` is an index into plan->ops. */
+struct nuna_machine {
+    bool (*transfer)(void *machine, uint32_t tb, uint32_t op); /* PUT, COPY, REDUCE */
+    bool (*signal)(void *machine, uint32_t tb, uint32_t op);   /* SIGNAL */
+    /* A WAIT that was blocked is over; `channel` is the one it was blocked on last. May be NULL. */
+    void (*waited)(void *machine, uint32_t op, uint32_t channel);
+};
+
+enum nuna_tb_state {
+    NUNA_TB_READY,
+    NUNA_TB_BUSY, /* the machine works on its operation */
+    NUNA_TB_BLOCKED,
+    NUNA_TB_DONE,
+};
+
+struct nuna_exec_tb {
+    uint32_t pc;      /* next operation, relative to the threadblock's first */
+    uint32_t ids;     /* channels or semaphores of the current operation already consumed */
+    uint32_t next;    /* in the list it waits in */
+    uint8_t state;    /* enum nuna_tb_state */
+    bool blocked;     /* the current operation had to wait, for: */
+    uint32_t blocker; /* channel or semaphore it waited for last */
+};
+
+/* A counting semaphore with its waiters in order of arrival. Channels' receiving ends are the same
+ * thing. */
+struct nuna_counter {
+    uint32_t value;
+    uint32_t head, tail;
+    uint32_t cause; /* operation that raised it last */
+};
+
+struct nuna_exec_barrier {
+    uint32_t arrived, head, tail;
+};
+
+/* When each operation ended and what it waited for, for the critical path. */
+struct nuna_op_log {
+    nuna_time end;
+    uint32_t cause; /* operation whose end released this one, or NUNA_NONE */
+    uint32_t unused;
+};
+
+struct nuna_exec {
+    const struct nuna_plan *plan;
+    uint32_t gpu;
+    const struct nuna_machine *machine;
+    void *machine_context;
+    struct nuna_exec_tb *tbs;
+    struct nuna_counter *channels;
+    struct nuna_counter *semaphores;
+    struct nuna_exec_barrier *barriers;
+    uint32_t ready_head, ready_tail; /* threadblocks to run, first in first out */
+    bool running;
+    uint32_t unfinished;
+    nuna_time now, finished; /* end of the last threadblock */
+    struct nuna_op_log *log; /* the plan's, indexed by operation; each GPU writes its own part */
+};
+
+/* False on lack of memory. `log` has plan->op_count entries and is shared by all GPUs' executors.
+ */
+bool nuna_exec_init(struct nuna_exec *exec, const struct nuna_plan *plan, uint32_t gpu,
+                    const struct nuna_machine *machine, void *machine_context,
+                    struct nuna_op_log *log);
+void nuna_exec_finish(struct nuna_exec *exec);
+
+/* Starts every threadblock. */
+void nuna_exec_start(struct nuna_exec *exec, nuna_time now);
+
+/* The machine has completed the threadblock's current operation. */
+void nuna_exec_op_done(struct nuna_exec *exec, uint32_t tb, nuna_time now);
+
+/* A signal has landed on channel `channel` (of this GPU); `cause` is the SIGNAL operation that sent
+ * it. */
+void nuna_exec_signal_landed(struct nuna_exec *exec, uint32_t channel, uint32_t cause,
+                             nuna_time now);
+
+/* Describes, for a deadlock, what threadblock `tb` waits for: "GPU 3 threadblock 2 op 5 (wait): a
+ * signal from GPU 1 on channel 4". Returns false when it does not wait. */
+bool nuna_exec_describe_wait(const struct nuna_exec *exec, uint32_t tb, char *text, size_t size);
+
+#endif

@@ -1,0 +1,105 @@
+/* Parses the text after "builtin:". */
+#include "collectives/plan_io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ERR(...) nuna_fail(err, NUNA_EXIT_BAD_INPUT, __VA_ARGS__)
+
+static const char *const collectives[] = {"allgather", "allreduce", "reducescatter", "alltoall"};
+static const char *const options[] = {"algorithm", "channels", "gpus"};
+static const char *const algorithms[] = {"allpairs", "ring"};
+
+enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_COUNT };
+
+static bool unknown(const char *text, const char *what, const char *word,
+                    const char *const *candidates, size_t count, struct nuna_error *err)
+{
+    char list[128] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s",
+                 i == 0           ? ""
+                 : i + 1 == count ? " or "
+                                  : ", ",
+                 candidates[i]);
+    }
+    const char *near = nuna_nearest(word, candidates, count);
+    return ERR("builtin:%s: unknown %s \"%s\"%s%s%s, expected %s", text, what, word,
+               near == NULL ? "" : ", did you mean \"", near == NULL ? "" : near,
+               near == NULL ? "" : "\"", list);
+}
+
+static bool parse_count(const char *text, const char *key, const char *value, uint32_t max,
+                        uint32_t *ret, struct nuna_error *err)
+{
+    uint32_t number = 0;
+    bool good = value[0] != '\0';
+    for (const char *at = value; good && *at != '\0'; at++) {
+        good = *at >= '0' && *at <= '9' && number <= max;
+        number = number * 10 + (uint32_t)(*at - '0');
+    }
+    if (!good || number < 1 || number > max)
+        return ERR("builtin:%s: %s: \"%s\" is not a number from 1 to %u", text, key, value, max);
+    *ret = number;
+    return true;
+}
+
+static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
+                         struct nuna_plan_spec *spec, struct nuna_error *err)
+{
+    char *value = strchr(word, '=');
+    if (value != NULL)
+        *value++ = '\0';
+    size_t option = 0;
+    while (option < OPT_COUNT && strcmp(word, options[option]) != 0)
+        option++;
+    if (option == OPT_COUNT)
+        return unknown(text, "option", word, options, OPT_COUNT, err);
+    if (value == NULL)
+        return ERR("builtin:%s: %s has no value, write %s=%s", text, word, word,
+                   option == OPT_ALGORITHM ? "ring" : "8");
+    if (seen[option])
+        return ERR("builtin:%s: %s is given twice", text, word);
+    seen[option] = true;
+
+    if (option == OPT_CHANNELS)
+        return parse_count(text, word, value, 1024, &spec->channels, err);
+    if (option == OPT_GPUS)
+        return parse_count(text, word, value, 4096, &spec->gpus, err);
+    if (strcmp(value, "allpairs") == 0 || strcmp(value, "all-pairs") == 0)
+        spec->algorithm = NUNA_ALLPAIRS;
+    else if (strcmp(value, "ring") == 0)
+        spec->algorithm = NUNA_RING;
+    else
+        return unknown(text, "algorithm", value, algorithms, 2, err);
+    return true;
+}
+
+struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,
+                                    struct nuna_error *err)
+{
+    char words[256];
+    if (strlen(text) >= sizeof words) {
+        ERR("builtin:%.32s...: is too long, expected e.g. builtin:allgather,channels=8", text);
+        return NULL;
+    }
+    strcpy(words, text);
+    struct nuna_plan_spec spec = {.gpus = gpus, .channels = channels};
+    bool seen[OPT_COUNT] = {false};
+    char *rest = words;
+    char *word = strsep(&rest, ",");
+    if (!nuna_collective_parse(word, &spec.collective)) {
+        unknown(text, "collective", word, collectives, 4, err);
+        return NULL;
+    }
+    while ((word = strsep(&rest, ",")) != NULL) {
+        if (!parse_option(text, word, seen, &spec, err))
+            return NULL;
+    }
+    if (spec.gpus == 0) {
+        ERR("builtin:%s: the number of GPUs is not given, add e.g. gpus=8", text);
+        return NULL;
+    }
+    return nuna_plan_generate(&spec, err);
+}

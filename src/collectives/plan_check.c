@@ -1,0 +1,67 @@
+#include "collectives/plan_check_internal.h"
+
+#include <stdlib.h>
+
+/* Extra runs, one for each threadblock held back, may execute this many operations together. Small
+ * plans are covered fully, of large ones (which generators make regular) a spread of threadblocks.
+ */
+#define EXTRA_STEPS_MAX 6000000u
+
+static void count_work(const struct nuna_plan *plan, struct nuna_plan_verdict *verdict)
+{
+    for (size_t i = 0; i < plan->op_count; i++) {
+        if (plan->ops[i].kind == NUNA_OP_PUT)
+            verdict->puts++;
+        else if (plan->ops[i].kind == NUNA_OP_SIGNAL)
+            verdict->signals += plan->ops[i].id_count;
+    }
+}
+
+static bool run_one(const struct nuna_slots *slots, struct nuna_machine *machine,
+                    struct nuna_schedule schedule, struct nuna_error *err)
+{
+    return nuna_machine_run(machine, &schedule, err) && nuna_check_result(slots, machine, err);
+}
+
+/* A missing wait, signal or barrier shows when the careless threadblock runs too early. */
+static bool run_all(const struct nuna_slots *slots, struct nuna_machine *machine,
+                    struct nuna_plan_verdict *verdict, struct nuna_error *err)
+{
+    for (int i = 0; i < 4; i++) {
+        struct nuna_schedule schedule = {i < 2, i % 2 == 1, NUNA_NONE};
+        if (!run_one(slots, machine, schedule, err))
+            return false;
+    }
+    verdict->operations = nuna_machine_steps(machine);
+
+    uint64_t runs = EXTRA_STEPS_MAX / (2 * verdict->operations + 1);
+    uint64_t threadblocks = slots->plan->threadblock_count;
+    uint64_t held = runs < threadblocks ? runs : threadblocks;
+    for (uint64_t i = 0; i < held; i++) {
+        uint32_t starved = (uint32_t)(i * threadblocks / held);
+        for (int lazy = 0; lazy < 2; lazy++) {
+            if (!run_one(slots, machine, (struct nuna_schedule){lazy == 1, false, starved}, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool nuna_plan_check(const struct nuna_plan *plan, struct nuna_plan_verdict *ret_verdict,
+                     struct nuna_error *err)
+{
+    struct nuna_slots slots;
+    *ret_verdict = (struct nuna_plan_verdict){0};
+    if (!nuna_check_static(plan, err) || !nuna_slots_init(&slots, plan, err))
+        return false;
+    struct nuna_machine *machine = nuna_machine_new(&slots, err);
+    bool good = machine != NULL && run_all(&slots, machine, ret_verdict, err);
+    if (good) {
+        count_work(plan, ret_verdict);
+        ret_verdict->nothing_to_prove = plan->collective == NUNA_COLLECTIVE_OTHER;
+        ret_verdict->proved = !ret_verdict->nothing_to_prove;
+    }
+    nuna_machine_free(machine);
+    nuna_slots_free(&slots);
+    return good;
+}

@@ -1,0 +1,94 @@
+/* The state of the symbolic run, shared by the file that schedules and the one that moves data. */
+#ifndef NUNA_COLLECTIVES_PLAN_CHECK_MACHINE_H
+#define NUNA_COLLECTIVES_PLAN_CHECK_MACHINE_H
+
+#include "collectives/plan_check_internal.h"
+
+/* Stores of one threadblock to one peer, in order. A signal covers those so far. */
+struct stream {
+    uint32_t tb, peer;
+    uint32_t next_of_tb;
+    uint32_t first, last; /* stores that have not landed */
+    uint64_t stored, landed;
+};
+
+struct store {
+    uint32_t slot, value;
+    uint32_t next; /* of the stream, or of the free list */
+};
+
+/* A signal that nobody has consumed. */
+struct token {
+    uint64_t covers; /* the first so many stores of the stream */
+    uint32_t stream; /* NUNA_NONE: covers nothing */
+    uint32_t next;   /* of the channel, or of the free list */
+};
+
+struct counter { /* of a channel end or semaphore */
+    uint32_t count;
+    uint32_t first_waiter, last_waiter; /* threadblocks */
+    uint32_t first_token, last_token;   /* channels, when stores land late */
+};
+
+struct barrier {
+    uint32_t arrived;
+    uint32_t first_waiter;
+};
+
+struct block {
+    uint32_t pc;
+    uint32_t done_ids; /* of the list of the operation at pc */
+    uint32_t streams;
+    uint32_t next; /* in the one list, of waiters or ready ones, that the threadblock is in */
+};
+
+/* A growing array of records that are reused through a free list. */
+struct pool {
+    void *items;
+    size_t count, cap;
+    uint32_t free;
+};
+
+struct nuna_machine {
+    const struct nuna_slots *slots;
+    struct nuna_schedule schedule;
+    struct block *blocks;
+    struct counter *channels, *semaphores;
+    struct barrier *barriers;
+    uint32_t *barrier_at; /* GPU -> its first barrier */
+    size_t barrier_count;
+    uint32_t *memory; /* slot -> value */
+    struct pool streams, stores, tokens, sums, terms;
+    uint32_t ready_first, ready_last;
+    uint32_t started; /* threadblocks */
+    bool starved_ready, no_memory;
+    uint64_t steps;
+};
+
+/* The number of a new record, or NUNA_NONE with no_memory set. */
+uint32_t nuna_pool_add(struct nuna_machine *m, struct pool *pool, size_t size);
+
+static inline struct stream *stream_at(const struct nuna_machine *m, uint32_t i)
+{
+    return (struct stream *)m->streams.items + i;
+}
+
+static inline struct store *store_at(const struct nuna_machine *m, uint32_t i)
+{
+    return (struct store *)m->stores.items + i;
+}
+
+static inline struct token *token_at(const struct nuna_machine *m, uint32_t i)
+{
+    return (struct token *)m->tokens.items + i;
+}
+
+/* The stream of a threadblock to a peer; made when there is none and `make` says so. */
+uint32_t nuna_machine_stream(struct nuna_machine *m, uint32_t tb, uint32_t peer, bool make);
+void nuna_machine_land(struct nuna_machine *m, uint32_t stream, uint64_t covers);
+
+void nuna_machine_put(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
+void nuna_machine_copy(struct nuna_machine *m, const struct nuna_op *op);
+void nuna_machine_reduce(struct nuna_machine *m, const struct nuna_op *op);
+
+#endif

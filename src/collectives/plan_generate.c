@@ -1,0 +1,346 @@
+#include "collectives/plan_build.h"
+#include "collectives/plan_io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A plan above this is refused before it eats the machine. */
+#define PLAN_BYTES_MAX (UINT64_C(6) << 30)
+
+#define GPUS_MAX     4096u
+#define CHANNELS_MAX 1024u
+
+struct gen {
+    struct nuna_builder builder;
+    const struct nuna_plan_spec *spec;
+    uint32_t gpus, channels;
+    uint32_t own; /* the GPU being written */
+};
+
+static uint32_t rank_after(const struct gen *gen, uint32_t steps)
+{
+    return (gen->own + steps) % gen->gpus;
+}
+
+static uint32_t rank_before(const struct gen *gen, uint32_t steps)
+{
+    return (gen->own + gen->gpus - steps % gen->gpus) % gen->gpus;
+}
+
+static struct nuna_range chunk(uint32_t gpu, enum nuna_buffer buffer, uint32_t index)
+{
+    return (struct nuna_range){gpu, (uint8_t)buffer, index, 1};
+}
+
+/* Chunk `channel` of the block that belongs to `rank`. */
+static uint32_t in_block(const struct gen *gen, uint32_t rank, uint32_t channel)
+{
+    return rank * gen->channels + channel;
+}
+
+static void move(struct gen *gen, enum nuna_op_kind kind, struct nuna_range from,
+                 struct nuna_range to)
+{
+    nuna_builder_op(&gen->builder, kind, false);
+    nuna_builder_source(&gen->builder, from);
+    nuna_builder_destination(&gen->builder, to);
+}
+
+static void nop(struct gen *gen)
+{
+    nuna_builder_op(&gen->builder, NUNA_OP_NOP, false);
+}
+
+/* The block must meet between its stores and the signal that announces them. */
+static void announce(struct gen *gen, uint32_t channel_id)
+{
+    nop(gen);
+    nuna_builder_op(&gen->builder, NUNA_OP_SIGNAL, false);
+    nuna_builder_id(&gen->builder, channel_id);
+}
+
+/* Only one thread polls; the rest of the block follows after the meeting. */
+static void await(struct gen *gen, uint32_t channel_id)
+{
+    nuna_builder_op(&gen->builder, NUNA_OP_WAIT, false);
+    nuna_builder_id(&gen->builder, channel_id);
+    nop(gen);
+}
+
+/* The contribution that never leaves the GPU. */
+static void keep_own(struct gen *gen, uint32_t channel)
+{
+    uint32_t block = in_block(gen, gen->own, channel);
+    bool gathers = gen->spec->collective == NUNA_ALLGATHER;
+    bool scatters = gen->spec->collective == NUNA_REDUCESCATTER;
+    move(gen, NUNA_OP_COPY, chunk(gen->own, NUNA_BUF_INPUT, gathers ? channel : block),
+         chunk(gen->own, NUNA_BUF_OUTPUT, scatters ? channel : block));
+}
+
+/* ---- all-pairs ---- */
+
+/* All-gather and all-to-all: one store to the peer, and the own part moved while the peer's comes.
+ */
+static void pairs_exchange(struct gen *gen, uint32_t distance, uint32_t channel)
+{
+    uint32_t peer = rank_after(gen, distance);
+    uint32_t id = (distance - 1) * gen->channels + channel;
+    bool gathers = gen->spec->collective == NUNA_ALLGATHER;
+    move(gen, NUNA_OP_PUT,
+         chunk(gen->own, NUNA_BUF_INPUT, gathers ? channel : in_block(gen, peer, channel)),
+         chunk(peer, NUNA_BUF_OUTPUT, in_block(gen, gen->own, channel)));
+    announce(gen, id);
+    if (distance == 1)
+        keep_own(gen, channel);
+    await(gen, id);
+}
+
+/* One block of the channel adds up what all of them have received. */
+static void pairs_reduce(struct gen *gen, uint32_t channel)
+{
+    struct nuna_builder *builder = &gen->builder;
+    uint32_t block = in_block(gen, gen->own, channel);
+    bool scatters = gen->spec->collective == NUNA_REDUCESCATTER;
+    nuna_builder_op(builder, NUNA_OP_REDUCE, false);
+    nuna_builder_source(builder, chunk(gen->own, NUNA_BUF_INPUT, block));
+    for (uint32_t distance = 1; distance < gen->gpus; distance++)
+        nuna_builder_source(
+            builder, chunk(gen->own, NUNA_BUF_SCRATCH, (distance - 1) * gen->channels + channel));
+    nuna_builder_destination(builder, chunk(gen->own, NUNA_BUF_OUTPUT, scatters ? channel : block));
+}
+
+static void pairs_meet(struct gen *gen, uint32_t channel)
+{
+    if (gen->gpus > 2)
+        nuna_builder_barrier(&gen->builder, channel, gen->gpus - 1);
+}
+
+static void pairs_reducing(struct gen *gen, uint32_t distance, uint32_t channel)
+{
+    uint32_t peer = rank_after(gen, distance);
+    uint32_t id = (distance - 1) * gen->channels + channel;
+    /* The receiver files what it gets by its own distance to the sender. */
+    uint32_t slot = (gen->gpus - distance - 1) * gen->channels + channel;
+    move(gen, NUNA_OP_PUT, chunk(gen->own, NUNA_BUF_INPUT, in_block(gen, peer, channel)),
+         chunk(peer, NUNA_BUF_SCRATCH, slot));
+    announce(gen, id);
+    await(gen, id);
+    pairs_meet(gen, channel);
+    if (distance == 1)
+        pairs_reduce(gen, channel);
+    if (gen->spec->collective == NUNA_REDUCESCATTER)
+        return;
+
+    if (distance == 1)
+        nop(gen);
+    pairs_meet(gen, channel);
+    uint32_t block = in_block(gen, gen->own, channel);
+    move(gen, NUNA_OP_PUT, chunk(gen->own, NUNA_BUF_OUTPUT, block),
+         chunk(peer, NUNA_BUF_OUTPUT, block));
+    announce(gen, id);
+    await(gen, id);
+}
+
+static void pairs_gpu(struct gen *gen)
+{
+    struct nuna_builder *builder = &gen->builder;
+    bool reduces =
+        gen->spec->collective == NUNA_ALLREDUCE || gen->spec->collective == NUNA_REDUCESCATTER;
+    struct nuna_plan_gpu *gpu = &builder->plan->gpus[gen->own];
+    if (reduces) {
+        gpu->chunks[NUNA_BUF_SCRATCH] = (gen->gpus - 1) * gen->channels;
+        gpu->barrier_count = gen->gpus > 2 ? gen->channels : 0;
+    }
+    for (uint32_t distance = 1; distance < gen->gpus; distance++) {
+        /* Seen from the peer this GPU is at the opposite distance. */
+        uint32_t reverse = (gen->gpus - distance - 1) * gen->channels;
+        for (uint32_t channel = 0; channel < gen->channels; channel++) {
+            nuna_builder_threadblock(builder, gen->own);
+            nuna_builder_channel(
+                builder, gen->own,
+                (struct nuna_channel){rank_after(gen, distance), reverse + channel});
+            if (reduces)
+                pairs_reducing(gen, distance, channel);
+            else
+                pairs_exchange(gen, distance, channel);
+        }
+    }
+}
+
+/* ---- ring ---- */
+
+static uint32_t id_of_next(const struct gen *gen, uint32_t channel)
+{
+    return channel;
+}
+
+/* With two GPUs the next is also the previous, and one channel serves both ways. */
+static uint32_t id_of_previous(const struct gen *gen, uint32_t channel)
+{
+    return gen->gpus == 2 ? channel : gen->channels + channel;
+}
+
+/* Step by step, each GPU passes on the newest partial sum; its own block comes last. Partial sums
+ * are kept where chunks have exact lengths, not in scratch, whose chunks are all as long as the
+ * longest: a reduce-scatter therefore works in place. */
+static void ring_reduce_scatter(struct gen *gen, uint32_t channel)
+{
+    struct nuna_builder *builder = &gen->builder;
+    bool scatters = gen->spec->collective == NUNA_REDUCESCATTER;
+    enum nuna_buffer partial = scatters ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
+    uint32_t next = rank_after(gen, 1);
+    for (uint32_t step = 0; step + 1 < gen->gpus; step++) {
+        uint32_t sent = in_block(gen, rank_before(gen, step + 1), channel);
+        uint32_t received = in_block(gen, rank_before(gen, step + 2), channel);
+        uint32_t slot = step * gen->channels + channel;
+        move(gen, NUNA_OP_PUT, chunk(gen->own, step == 0 ? NUNA_BUF_INPUT : partial, sent),
+             chunk(next, NUNA_BUF_SCRATCH, slot));
+        announce(gen, id_of_next(gen, channel));
+        await(gen, id_of_previous(gen, channel));
+
+        nuna_builder_op(builder, NUNA_OP_REDUCE, false);
+        nuna_builder_source(builder, chunk(gen->own, NUNA_BUF_INPUT, received));
+        nuna_builder_source(builder, chunk(gen->own, NUNA_BUF_SCRATCH, slot));
+        bool last = step + 2 == gen->gpus;
+        nuna_builder_destination(builder, last && scatters
+                                              ? chunk(gen->own, NUNA_BUF_OUTPUT, channel)
+                                              : chunk(gen->own, partial, received));
+        if (!last || !scatters)
+            nop(gen);
+    }
+}
+
+/* Each GPU passes on the newest finished block; the first is its own. */
+static void ring_all_gather(struct gen *gen, uint32_t channel)
+{
+    uint32_t next = rank_after(gen, 1);
+    bool gathers = gen->spec->collective == NUNA_ALLGATHER;
+    for (uint32_t step = 0; step + 1 < gen->gpus; step++) {
+        uint32_t block = in_block(gen, rank_before(gen, step), channel);
+        struct nuna_range from = gathers && step == 0 ? chunk(gen->own, NUNA_BUF_INPUT, channel)
+                                                      : chunk(gen->own, NUNA_BUF_OUTPUT, block);
+        move(gen, NUNA_OP_PUT, from, chunk(next, NUNA_BUF_OUTPUT, block));
+        announce(gen, id_of_next(gen, channel));
+        if (gathers && step == 0)
+            keep_own(gen, channel);
+        await(gen, id_of_previous(gen, channel));
+    }
+}
+
+static void ring_gpu(struct gen *gen)
+{
+    struct nuna_builder *builder = &gen->builder;
+    enum nuna_collective collective = gen->spec->collective;
+    if (collective != NUNA_ALLGATHER)
+        builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] = (gen->gpus - 1) * gen->channels;
+    for (uint32_t channel = 0; channel < gen->channels; channel++)
+        nuna_builder_channel(
+            builder, gen->own,
+            (struct nuna_channel){rank_after(gen, 1), id_of_previous(gen, channel)});
+    for (uint32_t channel = 0; gen->gpus > 2 && channel < gen->channels; channel++)
+        nuna_builder_channel(builder, gen->own,
+                             (struct nuna_channel){rank_before(gen, 1), id_of_next(gen, channel)});
+    for (uint32_t channel = 0; channel < gen->channels; channel++) {
+        nuna_builder_threadblock(builder, gen->own);
+        if (collective != NUNA_ALLGATHER)
+            ring_reduce_scatter(gen, channel);
+        if (collective != NUNA_REDUCESCATTER)
+            ring_all_gather(gen, channel);
+    }
+}
+
+/* ---- both ---- */
+
+static void lone_gpu(struct gen *gen)
+{
+    for (uint32_t channel = 0; channel < gen->channels; channel++) {
+        nuna_builder_threadblock(&gen->builder, gen->own);
+        keep_own(gen, channel);
+    }
+}
+
+static void gpu_plan(struct gen *gen)
+{
+    uint32_t all = gen->gpus * gen->channels;
+    uint32_t *chunks = gen->builder.plan->gpus[gen->own].chunks;
+    chunks[NUNA_BUF_INPUT] = gen->spec->collective == NUNA_ALLGATHER ? gen->channels : all;
+    chunks[NUNA_BUF_OUTPUT] = gen->spec->collective == NUNA_REDUCESCATTER ? gen->channels : all;
+    nuna_builder_gpu(&gen->builder, gen->own);
+    if (gen->gpus == 1)
+        lone_gpu(gen);
+    else if (gen->spec->algorithm == NUNA_RING)
+        ring_gpu(gen);
+    else
+        pairs_gpu(gen);
+}
+
+static bool refuse_size(const struct nuna_plan_spec *spec, uint64_t bytes, struct nuna_error *err)
+{
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "a plan for %u GPUs with %u channels would take at least %llu MiB of memory, "
+                     "the limit is %llu MiB; use fewer channels or GPUs",
+                     spec->gpus, spec->channels, (unsigned long long)(bytes >> 20),
+                     (unsigned long long)(PLAN_BYTES_MAX >> 20));
+}
+
+/* A lower bound before any work, so that even the first GPU's part is affordable. */
+static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err)
+{
+    if (spec->gpus < 1 || spec->gpus > GPUS_MAX)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "cannot generate a plan for %u GPUs, expected 1 to %u", spec->gpus,
+                         GPUS_MAX);
+    if (spec->channels < 1 || spec->channels > CHANNELS_MAX)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "cannot generate a plan with %u channels, expected 1 to %u",
+                         spec->channels, CHANNELS_MAX);
+    if (spec->collective >= NUNA_COLLECTIVE_OTHER)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "cannot generate a plan for this collective, expected allgather, "
+                         "allreduce, reducescatter or alltoall");
+    if (spec->algorithm == NUNA_RING && spec->collective == NUNA_ALLTOALL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "there is no ring plan for alltoall; use algorithm=allpairs");
+    /* Either algorithm makes at least five operations, one of them with two ranges, for each GPU,
+     * channel, and step or peer. */
+    uint64_t per_step = 5 * sizeof(struct nuna_op) + 2 * sizeof(struct nuna_range);
+    uint64_t bytes = (uint64_t)spec->gpus * (spec->gpus - 1) * spec->channels * per_step;
+    return bytes <= PLAN_BYTES_MAX || refuse_size(spec, bytes, err);
+}
+
+static uint64_t bytes_of(const struct nuna_plan *plan)
+{
+    return plan->threadblock_count * sizeof *plan->threadblocks +
+           plan->op_count * sizeof *plan->ops + plan->range_count * sizeof *plan->ranges +
+           plan->id_count * sizeof *plan->ids + plan->channel_count * sizeof *plan->channels;
+}
+
+struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct nuna_error *err)
+{
+    struct gen gen = {.spec = spec, .gpus = spec->gpus, .channels = spec->channels};
+    if (!check_spec(spec, err) || !nuna_builder_init(&gen.builder, spec->gpus, err))
+        return NULL;
+
+    struct nuna_plan *plan = gen.builder.plan;
+    const char *collective = nuna_collective_name(spec->collective);
+    const char *algorithm = spec->algorithm == NUNA_RING ? "ring" : "allpairs";
+    plan->collective = spec->collective;
+    plan->inplace =
+        spec->algorithm == NUNA_RING && spec->collective == NUNA_REDUCESCATTER && spec->gpus > 1;
+    snprintf(plan->collective_name, sizeof plan->collective_name, "%s", collective);
+    snprintf(plan->name, sizeof plan->name, "%s_%s_%ugpus_%uchannels", collective, algorithm,
+             spec->gpus, spec->channels);
+    snprintf(plan->source, sizeof plan->source, "builtin:%s,gpus=%u,channels=%u,algorithm=%s",
+             collective, spec->gpus, spec->channels, algorithm);
+
+    for (gen.own = 0; gen.own < gen.gpus && !nuna_builder_failed(&gen.builder); gen.own++) {
+        gpu_plan(&gen);
+        /* All GPUs' parts are of one size. */
+        if (gen.own == 0 && bytes_of(plan) * gen.gpus > PLAN_BYTES_MAX) {
+            refuse_size(spec, bytes_of(plan) * gen.gpus, err);
+            nuna_builder_discard(&gen.builder);
+            return NULL;
+        }
+    }
+    return nuna_builder_finish(&gen.builder, err);
+}

@@ -1,0 +1,61 @@
+/* From a position in a GPU's memory to the stack, channel and I/O port that serve it. Pure
+ * functions.
+ *
+ * A GPU's collective buffers lie one after the other in a physical image that starts at 0
+ * (pod/layout.h); a position is a byte offset in it. Pages go round-robin over the stacks. Within a
+ * page the channel and the port follow the line number, from a start that is a hash of the page:
+ * neighbouring lines never share them, and streams that begin at page boundaries do not march in
+ * step. Source: NUNA sections 4.1.1 and 5.3.
+ */
+#ifndef NUNA_GPU_ADDRESS_MAP_H
+#define NUNA_GPU_ADDRESS_MAP_H
+
+#include "core/params.h"
+
+struct nuna_address_map {
+    uint64_t page_size;
+    uint32_t line_size;
+    uint32_t stacks, channels; /* channels of one stack */
+    uint32_t ports;
+};
+
+struct nuna_location {
+    uint16_t channel; /* stack * channels per stack + channel in the stack */
+    uint16_t port;    /* taken by accesses from other GPUs: the switch plane */
+};
+
+static inline void nuna_address_map_init(struct nuna_address_map *map,
+                                         const struct nuna_params *params)
+{
+    map->page_size = (uint64_t)params->hbm.page_size;
+    map->line_size = (uint32_t)params->noc.flit_size;
+    map->stacks = (uint32_t)params->hbm.stacks;
+    map->channels = (uint32_t)params->hbm.channels_per_stack;
+    map->ports = (uint32_t)params->scaleup.ports;
+}
+
+/* A multiplicative hash with a final fold; any bit of the page moves all bits of the result. */
+static inline uint32_t nuna_address_mix(uint64_t page)
+{
+    page ^= page >> 32;
+    page *= 0x9e3779b97f4a7c15ull;
+    page ^= page >> 29;
+    page *= 0xbf58476d1ce4e5b9ull;
+    return (uint32_t)(page >> 32);
+}
+
+static inline struct nuna_location nuna_address_locate(const struct nuna_address_map *map,
+                                                       uint64_t position)
+{
+    uint64_t page = position / map->page_size;
+    uint32_t line = (uint32_t)(position % map->page_size) / map->line_size;
+    uint32_t mix = nuna_address_mix(page);
+    uint32_t stack = (uint32_t)(page % map->stacks);
+    uint32_t channel = (line + (mix & 0xffff)) % map->channels;
+    return (struct nuna_location){
+        .channel = (uint16_t)(stack * map->channels + channel),
+        .port = (uint16_t)((line + (mix >> 16)) % map->ports),
+    };
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* The record of one line (or flag) in flight, from its load to its last acknowledgement, and its
+ * pool. */
+#ifndef NUNA_GPU_FLIGHT_H
+#define NUNA_GPU_FLIGHT_H
+
+#include "core/types.h"
+
+enum nuna_flight_kind {
+    NUNA_FLIGHT_PUT,     /* local load, remote store, acknowledgement */
+    NUNA_FLIGHT_COPY,    /* local load, local store */
+    NUNA_FLIGHT_REDUCE,  /* as COPY, once all operands are there; itself the first operand */
+    NUNA_FLIGHT_OPERAND, /* a further operand; `link` is the REDUCE flight */
+    NUNA_FLIGHT_FLAG,    /* a signal: remote store of a flag, not acknowledged */
+    NUNA_FLIGHT_REMOTE,  /* at the destination: another GPU's store; `link` is its flight there */
+};
+
+enum nuna_flight_phase {
+    NUNA_PHASE_LOAD,
+    NUNA_PHASE_STORE,
+    NUNA_PHASE_ACK,
+};
+
+/* Where a line's time went: the moments at which it passed from one part to the next. The first
+ * four count from the issue of the load, the others from the issue of the store. */
+enum nuna_stamp {
+    NUNA_STAMP_LOAD_AT_MEMORY, /* request at the local stack */
+    NUNA_STAMP_LOAD_READ,      /* data read */
+    NUNA_STAMP_LOAD_BACK,      /* data at the CU */
+    NUNA_STAMP_STORE_ISSUED,
+    NUNA_STAMP_AT_PORT,   /* of the source GPU */
+    NUNA_STAMP_AT_SWITCH, /* output queue of the switch plane */
+    NUNA_STAMP_AT_PEER,   /* in at the destination's port */
+    NUNA_STAMP_AT_MEMORY, /* at the destination's stack */
+    NUNA_STAMP_LANDED,
+    NUNA_STAMP_COUNT,
+};
+
+/* One cache line. Stamps saturate at 4.29 ms: they serve the breakdown only. */
+struct nuna_flight {
+    nuna_time start; /* issue of the load, then of the store */
+    uint32_t stamp[NUNA_STAMP_COUNT];
+    uint32_t tb;     /* threadblock of this GPU; FLAG: the SIGNAL operation */
+    uint32_t link;   /* next in a queue; or as the kind says; FLAG: the peer's channel */
+    uint16_t local;  /* memory channel of the load, or of the access at the destination */
+    uint16_t target; /* memory channel of the store */
+    uint16_t gpu;    /* the other GPU; REDUCE: operands still missing */
+    uint16_t bytes;
+    uint8_t kind, phase;
+    uint8_t port;
+    uint8_t unused;
+};
+_Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
+
+#define NUNA_FLIGHT_CHUNK_BITS 10u
+#define NUNA_NO_FLIGHT         0u /* a handle that is never given out */
+
+struct nuna_flight_pool {
+    struct nuna_flight **chunks;
+    uint32_t chunk_count, chunk_capacity;
+    uint32_t free; /* head of the free list through `link` */
+    uint64_t in_use, peak;
+    bool out_of_memory;
+};
+
+bool nuna_flight_pool_init(struct nuna_flight_pool *pool);
+void nuna_flight_pool_finish(struct nuna_flight_pool *pool);
+void nuna_flight_pool_grow(struct nuna_flight_pool *pool);
+
+static inline struct nuna_flight *nuna_flight(const struct nuna_flight_pool *pool, uint32_t handle)
+{
+    return &pool->chunks[handle >> NUNA_FLIGHT_CHUNK_BITS]
+                        [handle & ((1u << NUNA_FLIGHT_CHUNK_BITS) - 1)];
+}
+
+/* Out of memory it returns NUNA_NO_FLIGHT, a record that exists but means nothing; the run is then
+ * given up at the end of the window. The contents are not cleared. */
+static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
+{
+    if (__builtin_expect(pool->free == NUNA_NO_FLIGHT, 0))
+        nuna_flight_pool_grow(pool);
+    uint32_t handle = pool->free;
+    if (handle == NUNA_NO_FLIGHT)
+        return handle;
+    pool->free = nuna_flight(pool, handle)->link;
+    pool->in_use++;
+    if (pool->in_use > pool->peak)
+        pool->peak = pool->in_use;
+    return handle;
+}
+
+static inline void nuna_flight_put(struct nuna_flight_pool *pool, uint32_t handle)
+{
+    if (handle == NUNA_NO_FLIGHT)
+        return;
+    nuna_flight(pool, handle)->link = pool->free;
+    pool->free = handle;
+    pool->in_use--;
+}
+
+static inline void nuna_flight_stamp(struct nuna_flight *flight, enum nuna_stamp stamp,
+                                     nuna_time now)
+{
+    nuna_time since = now - flight->start;
+    flight->stamp[stamp] = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+}
+
+#endif

@@ -1,0 +1,109 @@
+#include "noc/mesh.h"
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t bits_for(uint32_t count)
+{
+    uint32_t bits = 0;
+    while (1u << bits < count)
+        bits++;
+    return bits;
+}
+
+static uint32_t die_of(const struct nuna_params *params, uint32_t x)
+{
+    return (uint32_t)((int64_t)x * params->noc.dies / params->noc.columns);
+}
+
+static void fill_link_latency(struct nuna_noc_shape *shape, const struct nuna_params *params)
+{
+    for (uint32_t y = 0; y < shape->rows; y++)
+        for (uint32_t x = 0; x < shape->columns; x++) {
+            uint32_t *latency =
+                &shape->link_latency[nuna_noc_router(shape, x, y) * NUNA_DIRECTIONS];
+            for (int d = 0; d < NUNA_DIRECTIONS; d++)
+                latency[d] = (uint32_t)params->noc.hop_latency;
+            uint32_t crossing = (uint32_t)params->noc.die_crossing_latency;
+            if (x + 1 < shape->columns && die_of(params, x) != die_of(params, x + 1))
+                latency[NUNA_EAST] += crossing;
+            if (x > 0 && die_of(params, x) != die_of(params, x - 1))
+                latency[NUNA_WEST] += crossing;
+        }
+}
+
+bool nuna_noc_shape_init(struct nuna_noc_shape *shape, const struct nuna_params *params)
+{
+    memset(shape, 0, sizeof *shape);
+    shape->uniform = params->noc.fabric == NUNA_FABRIC_UNIFORM;
+    shape->columns = (uint32_t)params->noc.columns;
+    shape->rows = (uint32_t)params->noc.rows;
+    shape->x_bits = bits_for(shape->columns);
+    shape->codes = shape->rows << shape->x_bits;
+    shape->uniform_latency = (nuna_time)params->noc.uniform_latency;
+    shape->injection_latency = (nuna_time)params->noc.injection_latency;
+    shape->ejection_latency = (nuna_time)params->noc.ejection_latency;
+    uint32_t flit = (uint32_t)params->noc.flit_size, control = (uint32_t)params->noc.control_size;
+    nuna_rate_init(&shape->link_rate, (uint64_t)params->noc.link_rate, flit, control);
+    nuna_rate_init(&shape->injection_rate, (uint64_t)params->noc.injection_rate, flit, control);
+    nuna_rate_init(&shape->ejection_rate, (uint64_t)params->noc.ejection_rate, flit, control);
+    shape->link_latency =
+        calloc((size_t)shape->codes * NUNA_DIRECTIONS, sizeof *shape->link_latency);
+    if (!shape->link_latency)
+        return false;
+    fill_link_latency(shape, params);
+    return true;
+}
+
+void nuna_noc_shape_finish(struct nuna_noc_shape *shape)
+{
+    free(shape->link_latency);
+    shape->link_latency = NULL;
+}
+
+bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape)
+{
+    noc->shape = shape;
+    noc->link = calloc((size_t)shape->codes * NUNA_DIRECTIONS, sizeof *noc->link);
+    noc->inject = calloc((size_t)shape->codes * NUNA_ATTACHMENTS, sizeof *noc->inject);
+    noc->eject = calloc((size_t)shape->codes * NUNA_ATTACHMENTS, sizeof *noc->eject);
+    return noc->link && noc->inject && noc->eject;
+}
+
+void nuna_noc_finish(struct nuna_noc *noc)
+{
+    free(noc->link);
+    free(noc->inject);
+    free(noc->eject);
+    memset(noc, 0, sizeof *noc);
+}
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to)
+{
+    uint32_t mask = (1u << shape->x_bits) - 1;
+    return distance(from & mask, to & mask) +
+           distance((uint32_t)from >> shape->x_bits, (uint32_t)to >> shape->x_bits);
+}
+
+nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to)
+{
+    if (shape->uniform)
+        return shape->uniform_latency;
+    uint32_t mask = (1u << shape->x_bits) - 1, here = from;
+    nuna_time time = shape->injection_latency + shape->ejection_latency;
+    while ((here & mask) != (to & mask)) {
+        bool east = (here & mask) < (to & mask);
+        time += shape->link_latency[here * NUNA_DIRECTIONS + (east ? NUNA_EAST : NUNA_WEST)];
+        here = east ? here + 1 : here - 1;
+    }
+    while (here != to) {
+        bool south = here < to;
+        time += shape->link_latency[here * NUNA_DIRECTIONS + (south ? NUNA_SOUTH : NUNA_NORTH)];
+        here = south ? here + mask + 1 : here - mask - 1;
+    }
+    return time;
+}

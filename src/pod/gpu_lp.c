@@ -1,0 +1,269 @@
+/* What happens when: the events of one GPU. */
+#include "pod/gpu_lp.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a message carries. A store or flag becomes a flight at the destination; an acknowledgement
+ * goes back into the flight it acknowledges, with the remote stamps. */
+struct store_payload {
+    uint32_t start_low, start_high; /* issue of the store */
+    uint32_t at_port, at_switch;    /* stamps */
+    uint32_t link;                  /* flight at the source; FLAG: channel at the destination */
+    uint32_t tb;                    /* FLAG: the SIGNAL operation */
+    uint16_t target, bytes;
+    uint8_t kind, port;
+};
+
+struct ack_payload {
+    uint32_t handle; /* flight at the source */
+    uint32_t stamps[NUNA_STAMP_COUNT - NUNA_STAMP_AT_SWITCH];
+};
+
+_Static_assert(sizeof(struct store_payload) <= sizeof((struct nuna_message){0}.payload), "fits");
+_Static_assert(sizeof(struct ack_payload) <= sizeof((struct nuna_message){0}.payload), "fits");
+
+static uint32_t wire_bytes(const struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)
+{
+    bool data = flight->phase == NUNA_PHASE_STORE && flight->kind != NUNA_FLIGHT_FLAG;
+    return data ? flight->bytes : gpu->pod->control_bytes;
+}
+
+/* A packet reaches its I/O port: out to the switch plane, as a message. */
+static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    nuna_time now = gpu->lp->now;
+    nuna_time at_switch =
+        nuna_scaleup_depart(&gpu->scaleup, flight->port, now, wire_bytes(gpu, flight));
+    struct nuna_message *message = nuna_lp_send(gpu->lp, flight->gpu);
+    message->time = at_switch;
+    message->source = (uint16_t)gpu->gpu;
+    message->rel = (uint16_t)((gpu->gpu + gpu->pod->gpu_count - flight->gpu) % gpu->pod->gpu_count);
+    message->kind = NUNA_EV_SWITCH;
+    if (flight->phase == NUNA_PHASE_ACK) {
+        message->tag = NUNA_PHASE_ACK;
+        struct ack_payload ack = {.handle = flight->link};
+        memcpy(ack.stamps, &flight->stamp[NUNA_STAMP_AT_SWITCH], sizeof ack.stamps);
+        memcpy(message->payload, &ack, sizeof ack);
+        nuna_flight_put(&gpu->flights, handle);
+        return;
+    }
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_PORT, now);
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_SWITCH, at_switch);
+    bool flag = flight->kind == NUNA_FLIGHT_FLAG;
+    struct store_payload store = {
+        .start_low = (uint32_t)flight->start,
+        .start_high = (uint32_t)(flight->start >> 32),
+        .at_port = flight->stamp[NUNA_STAMP_AT_PORT],
+        .at_switch = flight->stamp[NUNA_STAMP_AT_SWITCH],
+        .link = flag ? flight->link : handle,
+        .tb = flight->tb,
+        .target = flight->target,
+        .bytes = flight->bytes,
+        .kind = flag ? NUNA_FLIGHT_FLAG : NUNA_FLIGHT_REMOTE,
+        .port = flight->port,
+    };
+    message->tag = NUNA_PHASE_STORE;
+    memcpy(message->payload, &store, sizeof store);
+    if (flag)
+        nuna_flight_put(&gpu->flights, handle);
+}
+
+uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message)
+{
+    if (message->tag == NUNA_PHASE_ACK) {
+        struct ack_payload ack;
+        memcpy(&ack, message->payload, sizeof ack);
+        struct nuna_flight *flight = nuna_flight(&gpu->flights, ack.handle);
+        memcpy(&flight->stamp[NUNA_STAMP_AT_SWITCH], ack.stamps, sizeof ack.stamps);
+        flight->phase = NUNA_PHASE_ACK;
+        return ack.handle;
+    }
+    struct store_payload store;
+    memcpy(&store, message->payload, sizeof store);
+    uint32_t handle = nuna_flight_get(&gpu->flights);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    flight->start = (nuna_time)store.start_high << 32 | store.start_low;
+    flight->stamp[NUNA_STAMP_AT_PORT] = store.at_port;
+    flight->stamp[NUNA_STAMP_AT_SWITCH] = store.at_switch;
+    flight->tb = store.tb;
+    flight->link = store.link;
+    flight->local = store.target;
+    flight->gpu = message->source;
+    flight->bytes = store.bytes;
+    flight->kind = store.kind;
+    flight->phase = NUNA_PHASE_STORE;
+    flight->port = store.port;
+    return handle;
+}
+
+/* A message has come to the plane's output queue towards this GPU. */
+static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    nuna_time in =
+        nuna_scaleup_arrive(&gpu->scaleup, flight->port, gpu->lp->now, wire_bytes(gpu, flight));
+    struct nuna_event event = nuna_event_make(NUNA_EV_PORT_IN, handle);
+    nuna_lp_schedule(gpu->lp, in, event);
+}
+
+/* A packet is in at the port: on to memory, or, an acknowledgement, to the CU that waits for it. */
+static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    if (flight->phase == NUNA_PHASE_ACK) {
+        uint16_t cu = nuna_gpu_cu_router(gpu, gpu->tbs[flight->tb].cu);
+        nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT, cu, NUNA_AT_CU,
+                      gpu->pod->control_bytes, handle);
+        return;
+    }
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, gpu->lp->now);
+    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
+                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
+                  wire_bytes(gpu, flight), handle);
+}
+
+static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    bool load = flight->phase == NUNA_PHASE_LOAD;
+    nuna_flight_stamp(flight, load ? NUNA_STAMP_LOAD_AT_MEMORY : NUNA_STAMP_AT_MEMORY,
+                      gpu->lp->now);
+    uint32_t bytes = load ? flight->bytes : wire_bytes(gpu, flight);
+    nuna_time done = nuna_hbm_access(&gpu->hbm, flight->local, gpu->lp->now, bytes);
+    struct nuna_event event = nuna_event_make(NUNA_EV_MEMORY_DONE, handle);
+    nuna_lp_schedule(gpu->lp, done, event);
+}
+
+static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    struct nuna_op_trace *trace = &gpu->channel_trace[flight->link];
+    trace->start = flight->start;
+    memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
+    trace->has_load = false;
+    trace->has_store = true;
+    uint32_t channel = flight->link, cause = flight->tb;
+    nuna_flight_put(&gpu->flights, handle);
+    nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);
+}
+
+static void remote_store_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    nuna_latency_add(&gpu->latency, gpu->lp->now - flight->start);
+    gpu->bytes_delivered += flight->bytes;
+    flight->phase = NUNA_PHASE_ACK;
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    nuna_noc_send(&gpu->noc, gpu->lp, nuna_gpu_stack_router(gpu, port, flight->local),
+                  NUNA_AT_MEMORY, port, NUNA_AT_PORT, gpu->pod->control_bytes, handle);
+}
+
+/* An access is done: data to the CU, or the acknowledgement of a store to whoever stored. */
+static void memory_done(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    if (flight->phase == NUNA_PHASE_LOAD) {
+        nuna_flight_stamp(flight, NUNA_STAMP_LOAD_READ, gpu->lp->now);
+    } else {
+        nuna_flight_stamp(flight, NUNA_STAMP_LANDED, gpu->lp->now);
+        if (flight->kind == NUNA_FLIGHT_FLAG) {
+            flag_landed(gpu, handle);
+            return;
+        }
+        if (flight->kind == NUNA_FLIGHT_REMOTE) {
+            remote_store_landed(gpu, handle);
+            return;
+        }
+        flight->phase = NUNA_PHASE_ACK;
+    }
+    uint16_t cu = nuna_gpu_cu_router(gpu, gpu->tbs[flight->tb].cu);
+    uint32_t bytes = flight->phase == NUNA_PHASE_LOAD ? flight->bytes : gpu->pod->control_bytes;
+    nuna_noc_send(&gpu->noc, gpu->lp, nuna_gpu_stack_router(gpu, cu, flight->local), NUNA_AT_MEMORY,
+                  cu, NUNA_AT_CU, bytes, handle);
+}
+
+static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_event event)
+{
+    struct nuna_gpu_lp *gpu = model;
+    switch (nuna_event_kind(event)) {
+    case NUNA_NOC_HOP:
+        nuna_noc_hop(&gpu->noc, lp, event);
+        break;
+    case NUNA_NOC_ARRIVE + NUNA_AT_CU:
+        nuna_cu_arrival(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_NOC_ARRIVE + NUNA_AT_MEMORY:
+        reach_memory(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_NOC_ARRIVE + NUNA_AT_PORT:
+        leave_port(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_EV_MEMORY_DONE:
+        memory_done(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_EV_PORT_IN:
+        enter_port(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_EV_SWITCH:
+        enter_switch(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_EV_CU_ISSUE:
+        nuna_cu_issue(gpu, nuna_event_handle(event));
+        break;
+    default:
+        __builtin_unreachable();
+    }
+}
+
+static inline void prefetch_event(void *model, struct nuna_event event)
+{
+    const struct nuna_gpu_lp *gpu = model;
+    uint32_t kind = nuna_event_kind(event);
+    if (kind == NUNA_NOC_HOP)
+        nuna_noc_prefetch(&gpu->noc, event);
+    else if (kind != NUNA_EV_CU_ISSUE)
+        nuna_prefetch(nuna_flight(&gpu->flights, nuna_event_handle(event)));
+}
+
+void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
+{
+    nuna_lp_run(gpu->lp, end, gpu, handle_event, prefetch_event);
+    if (gpu->flights.out_of_memory)
+        gpu->lp->out_of_memory = true;
+}
+
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+                      struct nuna_lp *lp, struct nuna_op_log *log, struct nuna_op_trace *trace)
+{
+    const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[index];
+    gpu->pod = pod;
+    gpu->gpu = index;
+    gpu->lp = lp;
+    gpu->trace = trace;
+    gpu->cus = calloc(pod->topology.cu_count, sizeof *gpu->cus);
+    gpu->tbs = calloc(plan_gpu->tb_count + 1, sizeof *gpu->tbs);
+    gpu->channel_trace = calloc(plan_gpu->channel_count + 1, sizeof *gpu->channel_trace);
+    if (!gpu->cus || !gpu->tbs || !gpu->channel_trace)
+        return false;
+    for (uint32_t cu = 0; cu < pod->topology.cu_count; cu++)
+        nuna_cu_init(&gpu->cus[cu]);
+    for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++)
+        gpu->tbs[tb].next = NUNA_NO_TB;
+    return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
+           nuna_scaleup_init(&gpu->scaleup, &pod->clos) && nuna_flight_pool_init(&gpu->flights) &&
+           nuna_exec_init(&gpu->exec, pod->plan, index, &nuna_gpu_machine, gpu, log);
+}
+
+void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
+{
+    nuna_noc_finish(&gpu->noc);
+    nuna_hbm_finish(&gpu->hbm);
+    nuna_scaleup_finish(&gpu->scaleup);
+    nuna_flight_pool_finish(&gpu->flights);
+    nuna_exec_finish(&gpu->exec);
+    free(gpu->cus);
+    free(gpu->tbs);
+    free(gpu->channel_trace);
+}

@@ -1,0 +1,112 @@
+/* One GPU as a logical process: its network on chip, memory, compute units and ports, and the
+ * executor of its part of the plan. Private to src/pod. */
+#ifndef NUNA_POD_GPU_LP_H
+#define NUNA_POD_GPU_LP_H
+
+#include "collectives/exec.h"
+#include "core/kernel.h"
+#include "core/latency.h"
+#include "gpu/address_map.h"
+#include "gpu/cu.h"
+#include "gpu/flight.h"
+#include "gpu/hbm.h"
+#include "gpu/topology.h"
+#include "noc/mesh.h"
+#include "pod/layout.h"
+#include "scaleup/clos.h"
+
+enum {
+    NUNA_EV_MEMORY_DONE = NUNA_NOC_KINDS, /* an access is done: flight */
+    NUNA_EV_PORT_IN,                      /* a packet from the switch is in at the port: flight */
+    NUNA_EV_SWITCH,   /* message: a packet is at the output queue towards us: flight */
+    NUNA_EV_CU_ISSUE, /* an issue slot: CU */
+};
+
+/* Constant during a run, shared by all GPUs. */
+struct nuna_pod {
+    const struct nuna_params *params;
+    const struct nuna_plan *plan;
+    struct nuna_noc_shape noc;
+    struct nuna_topology topology;
+    struct nuna_clos clos;
+    struct nuna_address_map map;
+    struct nuna_layout layout;
+    uint32_t gpu_count;
+    uint32_t flit_bytes, control_bytes;
+    uint32_t max_outstanding;
+    nuna_time issue_interval;
+    uint64_t reduce_rate;
+};
+
+/* The last line of an operation (or the flag that ended a wait): where its time went. Indexed by
+ * operation. */
+struct nuna_op_trace {
+    nuna_time start; /* issue of the load; of the store when `has_load` is false */
+    uint32_t stamp[NUNA_STAMP_COUNT];
+    uint32_t acked; /* since the issue of the store; 0: not */
+    bool has_load, has_store;
+};
+
+/* A threadblock's transfer in progress. */
+struct nuna_tb {
+    uint32_t cu;
+    uint32_t op;      /* index into plan->ops */
+    uint32_t pair;    /* source and destination range of a PUT or COPY */
+    uint32_t chunk;   /* of that pair */
+    uint32_t operand; /* of a REDUCE's line: next to load */
+    uint32_t leader;  /* flight of that line */
+    uint32_t dst_gpu;
+    uint64_t line, bytes;                /* of that chunk: offset of the next line, bytes in all */
+    uint64_t src_position, dst_position; /* of the chunk */
+    uint32_t pending;                    /* lines on their way that the operation waits for */
+    uint32_t unacked;                    /* remote stores not acknowledged, of all operations */
+    uint32_t next;                       /* in the CU's list */
+    uint8_t flight_kind;
+    bool loading;      /* lines are left to load */
+    bool signal_waits; /* a SIGNAL waits for `unacked` to become 0 */
+};
+
+struct nuna_gpu_lp {
+    const struct nuna_pod *pod;
+    uint32_t gpu;
+    struct nuna_lp *lp;
+    struct nuna_noc noc;
+    struct nuna_hbm hbm;
+    struct nuna_scaleup scaleup;
+    struct nuna_flight_pool flights;
+    struct nuna_cu *cus;
+    struct nuna_tb *tbs;
+    struct nuna_exec exec;
+    struct nuna_op_trace *trace;         /* the pod's, by operation */
+    struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
+    struct nuna_latency latency;         /* of remote stores that landed here */
+    uint64_t bytes_delivered;
+};
+
+extern const struct nuna_machine nuna_gpu_machine;
+
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+                      struct nuna_lp *lp, struct nuna_op_log *log, struct nuna_op_trace *trace);
+void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
+
+/* Kernel operations, with `model` the array of GPUs. */
+void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
+uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
+
+/* pod/cu_engine.c: the CU's side of a flight. */
+void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
+void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
+
+static inline uint16_t nuna_gpu_cu_router(const struct nuna_gpu_lp *gpu, uint32_t cu)
+{
+    return gpu->pod->topology.cu_router[cu];
+}
+
+static inline uint16_t nuna_gpu_stack_router(const struct nuna_gpu_lp *gpu, uint16_t from,
+                                             uint32_t channel)
+{
+    return nuna_topology_stack_router(&gpu->pod->topology, from,
+                                      channel / gpu->pod->topology.channels_per_stack);
+}
+
+#endif

@@ -1,0 +1,93 @@
+#include "pod/latency_map.h"
+#include "gpu/topology.h"
+#include "scaleup/clos.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct view {
+    struct nuna_noc_shape noc;
+    struct nuna_topology topology;
+    nuna_time access;  /* one line's memory access */
+    nuna_time scaleup; /* one line's way from port to port */
+};
+
+static void spread_start(struct nuna_spread *spread)
+{
+    *spread = (struct nuna_spread){.best = NUNA_TIME_MAX};
+}
+
+static void spread_add(struct nuna_spread *spread, nuna_time time)
+{
+    spread->best = time < spread->best ? time : spread->best;
+    spread->worst = time > spread->worst ? time : spread->worst;
+    spread->mean += time; /* a sum until spread_end */
+}
+
+static void spread_end(struct nuna_spread *spread, uint64_t count)
+{
+    spread->mean /= count;
+}
+
+static bool view_init(struct view *view, const struct nuna_params *params)
+{
+    struct nuna_clos clos;
+    nuna_clos_init(&clos, params);
+    uint64_t line = (uint64_t)params->noc.flit_size;
+    view->access = (nuna_time)params->hbm.access_latency +
+                   nuna_units_transfer_time(line, (uint64_t)params->hbm.channel_rate, NULL);
+    view->scaleup = 2 * (clos.port_rate.time[0] + clos.link_latency) + clos.switch_latency;
+    return nuna_noc_shape_init(&view->noc, params) &&
+           nuna_topology_init(&view->topology, &view->noc, params);
+}
+
+static void visit_cu(const struct view *view, uint32_t cu, struct nuna_latency_map *map)
+{
+    const struct nuna_topology *topology = &view->topology;
+    for (uint32_t s = 0; s < topology->stack_count; s++) {
+        nuna_time sum = 0;
+        for (uint32_t p = 0; p < topology->port_count; p++) {
+            uint16_t port = topology->port_router[p];
+            nuna_time noc = nuna_noc_zero_load(&view->noc, topology->cu_router[cu], port) +
+                            nuna_noc_zero_load(&view->noc, port,
+                                               nuna_topology_stack_router(topology, port, s)) +
+                            view->access;
+            spread_add(&map->noc, noc);
+            spread_add(&map->transfer, noc + view->scaleup);
+            sum += noc + view->scaleup;
+        }
+        map->by_cu_stack[(size_t)cu * topology->stack_count + s] = sum / topology->port_count;
+    }
+}
+
+bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,
+                           struct nuna_error *err)
+{
+    struct view view = {0};
+    memset(ret_map, 0, sizeof *ret_map);
+    bool made = view_init(&view, params);
+    if (made) {
+        ret_map->cus = view.topology.cu_count;
+        ret_map->stacks = view.topology.stack_count;
+        ret_map->by_cu_stack =
+            calloc((size_t)ret_map->cus * ret_map->stacks, sizeof *ret_map->by_cu_stack);
+        made = ret_map->by_cu_stack != NULL;
+    }
+    if (made) {
+        spread_start(&ret_map->noc);
+        spread_start(&ret_map->transfer);
+        for (uint32_t cu = 0; cu < ret_map->cus; cu++)
+            visit_cu(&view, cu, ret_map);
+        uint64_t count = (uint64_t)ret_map->cus * ret_map->stacks * view.topology.port_count;
+        spread_end(&ret_map->noc, count);
+        spread_end(&ret_map->transfer, count);
+    }
+    nuna_topology_finish(&view.topology);
+    nuna_noc_shape_finish(&view.noc);
+    return made || nuna_fail_memory(err, "the latency map");
+}
+
+void nuna_latency_map_finish(struct nuna_latency_map *map)
+{
+    free(map->by_cu_stack);
+    memset(map, 0, sizeof *map);
+}

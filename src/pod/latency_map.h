@@ -1,0 +1,27 @@
+/* Uncontended latencies of one store from GPU to GPU, over all places on the die: how non-uniform
+ * the network access is. Source: NUNA sections 1 and 3.1 (best, average and worst case), figure 4
+ * (per CU and address). */
+#ifndef NUNA_POD_LATENCY_MAP_H
+#define NUNA_POD_LATENCY_MAP_H
+
+#include "core/error.h"
+#include "core/params.h"
+
+struct nuna_spread {
+    nuna_time best, mean, worst;
+};
+
+/* NoC part: CU to port, port to stack, and the memory access; transfer: that and the scale-up
+ * network. Over all combinations of CU, port and stack. */
+struct nuna_latency_map {
+    struct nuna_spread noc, transfer;
+    uint32_t cus, stacks;
+    nuna_time
+        *by_cu_stack; /* [cu * stacks + stack]: transfer, mean over the ports; owned by the map */
+};
+
+bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,
+                           struct nuna_error *err);
+void nuna_latency_map_finish(struct nuna_latency_map *map);
+
+#endif

@@ -1,0 +1,157 @@
+#include "pod/report.h"
+#include <inttypes.h>
+#include <string.h>
+
+uint64_t nuna_algorithm_bandwidth(uint64_t size, nuna_time time)
+{
+    return time ? (uint64_t)((unsigned __int128)size * 1000000 / time) : 0;
+}
+
+uint64_t nuna_bus_bandwidth(const struct nuna_plan *plan, uint64_t size, nuna_time time)
+{
+    if (time == 0)
+        return 0;
+    unsigned __int128 scaled = (unsigned __int128)size * 1000000;
+    if (plan->collective != NUNA_COLLECTIVE_OTHER) {
+        scaled = scaled * (plan->gpu_count - 1) / plan->gpu_count;
+        if (plan->collective == NUNA_ALLREDUCE)
+            scaled *= 2;
+    }
+    return (uint64_t)(scaled / time);
+}
+
+const char *nuna_status_name(enum nuna_sim_status status)
+{
+    return status == NUNA_SIM_COMPLETE ? "ok" : "incomplete";
+}
+
+static void print_thousandths(FILE *out, uint64_t value)
+{
+    fprintf(out, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
+}
+
+/* A text field: quoted when it holds what CSV gives a meaning to. */
+static void print_text(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\n\r")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void print_names(FILE *out, const struct nuna_run_info *info)
+{
+    print_text(out, info->config);
+    fputc(',', out);
+    print_text(out, info->plan->source);
+    fputc(',', out);
+    print_text(out, info->plan->collective_name);
+    fprintf(out, ",%u,%" PRIu64 ",", info->plan->gpu_count, info->size);
+    print_text(out, info->policy);
+    fprintf(out, ",%u,%" PRIu64 ",", info->nar_domains, info->seed);
+}
+
+static void print_times(FILE *out, const struct nuna_run_info *info,
+                        const struct nuna_result *result)
+{
+    bool complete = result->status == NUNA_SIM_COMPLETE;
+    uint64_t bus = nuna_bus_bandwidth(info->plan, info->size, result->time);
+    const uint64_t values[] = {
+        result->time,
+        complete ? nuna_algorithm_bandwidth(info->size, result->time) : 0,
+        complete ? bus : 0,
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        print_thousandths(out, values[i]);
+        fputc(',', out);
+    }
+    fprintf(out, "%" PRIu64 ",", result->stores);
+    const nuna_time latencies[] = {
+        nuna_latency_mean(result->latency),
+        nuna_latency_quantile(result->latency, 500),
+        nuna_latency_quantile(result->latency, 990),
+        result->latency->max,
+    };
+    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+        print_thousandths(out, latencies[i]);
+        fputc(',', out);
+    }
+}
+
+bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
+                         const struct nuna_result *result)
+{
+    fputs("config,plan,collective,gpus,size_bytes,policy,nar_domains,seed,status,time_ns,"
+          "algbw_GBps,busbw_GBps,stores,store_mean_ns,store_p50_ns,store_p99_ns,store_max_ns,"
+          "bytes_requested,bytes_delivered,events,wall_s,events_per_s,peak_rss_bytes",
+          out);
+    for (int p = 0; p < NUNA_PATH_PARTS; p++) {
+        fputs(",path_", out);
+        for (const char *c = nuna_path_part_name((enum nuna_path_part)p); *c; c++)
+            if (*c != ',')
+                fputc(*c == ' ' || *c == '-' ? '_' : *c, out);
+        fputs("_ns", out);
+    }
+    fputc('\n', out);
+    print_names(out, info);
+    fprintf(out, "%s,", nuna_status_name(result->status));
+    print_times(out, info, result);
+    double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
+    fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.0f,%" PRIu64, result->bytes_requested,
+            result->bytes_delivered, result->events, info->wall_s, rate, info->peak_rss_bytes);
+    for (int p = 0; p < NUNA_PATH_PARTS; p++) {
+        fputc(',', out);
+        print_thousandths(out, result->path[p]);
+    }
+    fputc('\n', out);
+    return !ferror(out);
+}
+
+struct links_context {
+    FILE *out;
+    nuna_time elapsed;
+};
+
+static bool print_link(void *context, const struct nuna_resource *resource)
+{
+    const struct links_context *links = context;
+    fprintf(links->out, "%u,%s,%s,%" PRIu64 ",", resource->gpu,
+            nuna_resource_kind_name(resource->kind), resource->name, resource->bytes);
+    print_thousandths(links->out, resource->busy);
+    /* In millionths. */
+    uint64_t share = links->elapsed
+                         ? (uint64_t)((unsigned __int128)resource->busy * 1000000 / links->elapsed)
+                         : 0;
+    fprintf(links->out, ",%" PRIu64 ".%06" PRIu64 ",", share / 1000000, share % 1000000);
+    print_thousandths(links->out, resource->max_wait);
+    fputc('\n', links->out);
+    return !ferror(links->out);
+}
+
+bool nuna_report_links(FILE *out, const struct nuna_sim *sim, nuna_time elapsed)
+{
+    fputs("gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns\n", out);
+    struct links_context context = {.out = out, .elapsed = elapsed};
+    return nuna_sim_visit_resources(sim, print_link, &context) && !ferror(out);
+}
+
+bool nuna_report_latency(FILE *out, const struct nuna_latency *latency)
+{
+    fputs("from_ns,to_ns,stores\n", out);
+    for (uint32_t bin = 0; bin + 1 < NUNA_LATENCY_BINS; bin++) {
+        if (latency->bins[bin] == 0)
+            continue;
+        print_thousandths(out, nuna_latency_bin_start(bin));
+        fputc(',', out);
+        print_thousandths(out, nuna_latency_bin_start(bin + 1));
+        fprintf(out, ",%" PRIu64 "\n", latency->bins[bin]);
+    }
+    return !ferror(out);
+}

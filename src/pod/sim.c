@@ -1,0 +1,206 @@
+/* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
+ * on them. */
+#include "pod/sim.h"
+#include "gpu/placement.h"
+#include "pod/sim_private.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params,
+                          const struct nuna_plan *plan)
+{
+    pod->params = params;
+    pod->plan = plan;
+    pod->gpu_count = plan->gpu_count;
+    pod->flit_bytes = (uint32_t)params->noc.flit_size;
+    pod->control_bytes = (uint32_t)params->noc.control_size;
+    pod->max_outstanding = (uint32_t)params->gpu.max_outstanding;
+    pod->issue_interval = (nuna_time)params->gpu.issue_interval;
+    pod->reduce_rate = (uint64_t)params->gpu.reduce_rate;
+    nuna_clos_init(&pod->clos, params);
+    nuna_address_map_init(&pod->map, params);
+}
+
+static bool place_threadblocks(struct nuna_sim *sim)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        uint32_t count = sim->pod.plan->gpus[g].tb_count;
+        uint32_t *cu = calloc(count + 1, sizeof *cu);
+        if (!cu || !nuna_placement_ua(&sim->pod.topology, count, cu)) {
+            free(cu);
+            return false;
+        }
+        for (uint32_t tb = 0; tb < count; tb++)
+            sim->gpus[g].tbs[tb].cu = cu[tb];
+        free(cu);
+    }
+    return true;
+}
+
+static bool build(struct nuna_sim *sim, const struct nuna_params *params,
+                  const struct nuna_plan *plan)
+{
+    struct nuna_pod *pod = &sim->pod;
+    pod_constants(pod, params, plan);
+    sim->kernel =
+        nuna_kernel_create(pod->gpu_count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
+    sim->gpus = calloc(pod->gpu_count, sizeof *sim->gpus);
+    sim->log = calloc(plan->op_count + 1, sizeof *sim->log);
+    sim->trace = calloc(plan->op_count + 1, sizeof *sim->trace);
+    if (!sim->kernel || !sim->gpus || !sim->log || !sim->trace ||
+        !nuna_noc_shape_init(&pod->noc, params) ||
+        !nuna_topology_init(&pod->topology, &pod->noc, params) ||
+        !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
+                          pod->flit_bytes))
+        return false;
+    for (uint32_t g = 0; g < pod->gpu_count; g++)
+        if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g), sim->log,
+                              sim->trace))
+            return false;
+    return place_threadblocks(sim);
+}
+
+struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
+                                 const struct nuna_sim_options *options, struct nuna_error *err)
+{
+    struct nuna_sim *sim = calloc(1, sizeof *sim);
+    if (sim) {
+        sim->options = *options;
+        sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
+    }
+    if (!sim || !build(sim, params, plan)) {
+        nuna_sim_destroy(sim);
+        nuna_fail_memory(err, "the pod");
+        return NULL;
+    }
+    return sim;
+}
+
+void nuna_sim_destroy(struct nuna_sim *sim)
+{
+    if (!sim)
+        return;
+    for (uint32_t g = 0; sim->gpus && g < sim->pod.gpu_count; g++)
+        nuna_gpu_lp_finish(&sim->gpus[g]);
+    nuna_kernel_destroy(sim->kernel);
+    nuna_layout_finish(&sim->pod.layout);
+    nuna_topology_finish(&sim->pod.topology);
+    nuna_noc_shape_finish(&sim->pod.noc);
+    free(sim->gpus);
+    free(sim->log);
+    free(sim->trace);
+    free(sim);
+}
+
+static void run_lp(void *model, uint32_t lp, nuna_time end)
+{
+    struct nuna_sim *sim = model;
+    nuna_gpu_lp_run(&sim->gpus[lp], end);
+}
+
+static uint32_t deliver(void *model, uint32_t lp, const struct nuna_message *message)
+{
+    struct nuna_sim *sim = model;
+    return nuna_gpu_lp_deliver(&sim->gpus[lp], message);
+}
+
+static uint64_t bytes_delivered(const struct nuna_sim *sim)
+{
+    uint64_t bytes = 0;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+        bytes += sim->gpus[g].bytes_delivered;
+    return bytes;
+}
+
+static void report_progress(void *model, nuna_time now)
+{
+    struct nuna_sim *sim = model;
+    struct nuna_progress progress = {
+        .now = now,
+        .bytes_delivered = bytes_delivered(sim),
+        .bytes_requested = sim->bytes_requested,
+        .events = nuna_kernel_events(sim->kernel),
+    };
+    sim->options.progress(sim->options.progress_context, &progress);
+}
+
+static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
+{
+    size_t at = 0;
+    uint64_t waiting = 0;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+        for (uint32_t tb = 0; tb < sim->pod.plan->gpus[g].tb_count; tb++) {
+            char line[160];
+            if (!nuna_exec_describe_wait(&sim->gpus[g].exec, tb, line, sizeof line))
+                continue;
+            if (++waiting <= 6)
+                at += (size_t)snprintf(text + at, size - at, "\n  %s", line);
+        }
+    if (waiting > 6)
+        snprintf(text + at, size - at, "\n  and %llu more", (unsigned long long)(waiting - 6));
+}
+
+struct busiest {
+    struct nuna_resource best;
+};
+
+static bool visit_busiest(void *context, const struct nuna_resource *resource)
+{
+    struct busiest *busiest = context;
+    if (resource->busy > busiest->best.busy)
+        busiest->best = *resource;
+    return true;
+}
+
+static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
+                    struct nuna_result *result)
+{
+    uint64_t unfinished = 0;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        unfinished += gpu->exec.unfinished;
+        result->time = gpu->exec.finished > result->time ? gpu->exec.finished : result->time;
+        nuna_latency_merge(&sim->latency, &gpu->latency);
+        if (gpu->flights.peak > result->peak_flights)
+            result->peak_flights = gpu->flights.peak;
+    }
+    result->drained = nuna_kernel_now(sim->kernel);
+    result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
+                     : unfinished > 0                  ? NUNA_SIM_DEADLOCK
+                                                       : NUNA_SIM_COMPLETE;
+    result->latency = &sim->latency;
+    result->stores = sim->latency.count;
+    result->bytes_requested = sim->bytes_requested;
+    result->bytes_delivered = bytes_delivered(sim);
+    result->events = nuna_kernel_events(sim->kernel);
+    struct busiest busiest = {.best.kind = NUNA_RESOURCE_KINDS};
+    nuna_sim_visit_resources(sim, visit_busiest, &busiest);
+    result->binding = busiest.best;
+    if (result->status == NUNA_SIM_COMPLETE)
+        return nuna_critical_path(sim, result->path, &result->path_ops);
+    result->time = result->drained;
+    if (result->status == NUNA_SIM_DEADLOCK)
+        list_waiters(sim, result->waiters, sizeof result->waiters);
+    return true;
+}
+
+bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
+{
+    memset(ret_result, 0, sizeof *ret_result);
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+        nuna_exec_start(&sim->gpus[g].exec, 0);
+    const struct nuna_kernel_ops ops = {
+        .run = run_lp,
+        .deliver = deliver,
+        .progress = sim->options.progress ? report_progress : NULL,
+    };
+    enum nuna_kernel_status status = nuna_kernel_run(sim->kernel, &ops, sim, sim->options.stop);
+    if (status == NUNA_KERNEL_NO_MEMORY)
+        return nuna_fail_memory(err, "packets in flight");
+    if (status == NUNA_KERNEL_NO_THREADS)
+        return nuna_fail(err, NUNA_EXIT_INTERNAL, "cannot start %u threads", sim->options.threads);
+    if (!collect(sim, status, ret_result))
+        return nuna_fail_memory(err, "the critical path");
+    return true;
+}

@@ -1,0 +1,23 @@
+/* The insides of a simulation. Private to src/pod. */
+#ifndef NUNA_POD_SIM_PRIVATE_H
+#define NUNA_POD_SIM_PRIVATE_H
+
+#include "pod/gpu_lp.h"
+#include "pod/sim.h"
+
+struct nuna_sim {
+    struct nuna_pod pod;
+    struct nuna_sim_options options;
+    struct nuna_kernel *kernel;
+    struct nuna_gpu_lp *gpus;
+    struct nuna_op_log *log;
+    struct nuna_op_trace *trace;
+    struct nuna_latency latency;
+    uint64_t bytes_requested;
+};
+
+/* Follows the critical path back from the operation that ended last. False on lack of memory. */
+bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PATH_PARTS],
+                        uint32_t *ret_ops);
+
+#endif
