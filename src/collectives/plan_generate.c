@@ -67,14 +67,18 @@ static void await(struct gen *gen, uint32_t channel_id)
     nop(gen);
 }
 
-/* The contribution that never leaves the GPU. */
+/* All but the all-to-all run in place: what a GPU contributes already stands where it belongs. */
+static bool in_place(const struct nuna_plan_spec *spec)
+{
+    return spec->collective != NUNA_ALLTOALL;
+}
+
+/* The part of an all-to-all that never leaves the GPU. */
 static void keep_own(struct gen *gen, uint32_t channel)
 {
     uint32_t block = in_block(gen, gen->own, channel);
-    bool gathers = gen->spec->collective == NUNA_ALLGATHER;
-    bool scatters = gen->spec->collective == NUNA_REDUCESCATTER;
-    move(gen, NUNA_OP_COPY, chunk(gen->own, NUNA_BUF_INPUT, gathers ? channel : block),
-         chunk(gen->own, NUNA_BUF_OUTPUT, scatters ? channel : block));
+    move(gen, NUNA_OP_COPY, chunk(gen->own, NUNA_BUF_INPUT, block),
+         chunk(gen->own, NUNA_BUF_OUTPUT, block));
 }
 
 /* ---- all-pairs ---- */
@@ -90,7 +94,7 @@ static void pairs_exchange(struct gen *gen, uint32_t distance, uint32_t channel)
          chunk(gen->own, NUNA_BUF_INPUT, gathers ? channel : in_block(gen, peer, channel)),
          chunk(peer, NUNA_BUF_OUTPUT, in_block(gen, gen->own, channel)));
     announce(gen, id);
-    if (distance == 1)
+    if (distance == 1 && !gathers)
         keep_own(gen, channel);
     await(gen, id);
 }
@@ -182,7 +186,7 @@ static uint32_t id_of_previous(const struct gen *gen, uint32_t channel)
 
 /* Step by step, each GPU passes on the newest partial sum; its own block comes last. Partial sums
  * are kept where chunks have exact lengths, not in scratch, whose chunks are all as long as the
- * longest: a reduce-scatter therefore works in place. */
+ * longest. */
 static void ring_reduce_scatter(struct gen *gen, uint32_t channel)
 {
     struct nuna_builder *builder = &gen->builder;
@@ -221,8 +225,6 @@ static void ring_all_gather(struct gen *gen, uint32_t channel)
                                                       : chunk(gen->own, NUNA_BUF_OUTPUT, block);
         move(gen, NUNA_OP_PUT, from, chunk(next, NUNA_BUF_OUTPUT, block));
         announce(gen, id_of_next(gen, channel));
-        if (gathers && step == 0)
-            keep_own(gen, channel);
         await(gen, id_of_previous(gen, channel));
     }
 }
@@ -255,7 +257,8 @@ static void lone_gpu(struct gen *gen)
 {
     for (uint32_t channel = 0; channel < gen->channels; channel++) {
         nuna_builder_threadblock(&gen->builder, gen->own);
-        keep_own(gen, channel);
+        if (!in_place(gen->spec))
+            keep_own(gen, channel);
     }
 }
 
@@ -325,8 +328,7 @@ struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct n
     const char *collective = nuna_collective_name(spec->collective);
     const char *algorithm = spec->algorithm == NUNA_RING ? "ring" : "allpairs";
     plan->collective = spec->collective;
-    plan->inplace =
-        spec->algorithm == NUNA_RING && spec->collective == NUNA_REDUCESCATTER && spec->gpus > 1;
+    plan->inplace = in_place(spec);
     snprintf(plan->collective_name, sizeof plan->collective_name, "%s", collective);
     snprintf(plan->name, sizeof plan->name, "%s_%s_%ugpus_%uchannels", collective, algorithm,
              spec->gpus, spec->channels);

@@ -60,9 +60,9 @@
       "NUNA section 4.2.2: 700 requests per CU")                                                   \
     X(gpu, issue_interval, TIME, "1ns", "1ps", "1us", "",                                          \
       "time between two memory instructions (lines) of one CU", "calibrated: N1")                  \
-    X(gpu, reduce_rate, RATE, "256GB/s", "1MB/s", "1000TB/s", "",                                  \
+    X(gpu, reduce_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                                  \
       "operand bytes one CU reduces per second; it runs nothing else meanwhile",                   \
-      "model choice: two bytes a clock and lane at 2 GHz, 64 lanes")
+      "128 two-byte additions a clock at 2 GHz")
 
 #define NUNA_PARAMS_hbm(X)                                                                         \
     X(hbm, stacks, COUNT, "16", "1", "256", "",                                                    \
