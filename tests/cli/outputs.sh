@@ -1,0 +1,68 @@
+#!/bin/bash
+# The files of a run: which, with which columns, and that docs/output.md explains each column.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/common.sh"
+cd "$tmp"
+
+"$nunasim" --plan builtin:allreduce --gpus 4 --size 4096B --out out >stdout
+"$nunasim" latency-map --out out >>stdout
+check "files: $(ls out)" same "$(ls out)" \
+  $'config.yaml\nlatency_map.csv\nlinks.csv\nstore_latency.csv\nsummary.csv'
+
+# Others may follow; these come first.
+first=config,plan,collective,gpus,size_bytes,policy,nar_domains,seed,status,time_ns,algbw_GBps
+first+=,busbw_GBps,stores,store_mean_ns,store_p50_ns,store_p99_ns,store_max_ns,bytes_requested
+first+=,bytes_delivered,events,wall_s,events_per_s,peak_rss_bytes
+starts_with() {
+  [[ $1 == "$2" || $1 == "$2",* ]]
+}
+check 'first columns of summary.csv' starts_with "$(head -n 1 out/summary.csv)" "$first"
+must_fail 'a swapped column is not seen' starts_with "plan,config" "$first"
+check 'summary.csv has one row' same "$(wc -l <out/summary.csv)" 2
+
+# explained FILE NAME: the name occurs as `name`, or a pattern for it as `path_*_ns`.
+explained() {
+  local word
+  while IFS= read -r word; do
+    # shellcheck disable=SC2053 # a pattern
+    [[ $2 == $word ]] && return
+  done < <(grep -o '`[A-Za-z0-9_]\+\*\?[A-Za-z0-9_]*`' "$1" | tr -d '`')
+  return 1
+}
+for file in out/*.csv; do
+  check "rows of $file" csv_regular "$file"
+  while IFS= read -r column; do
+    check "docs/output.md does not explain \`$column\` of ${file#out/}" \
+      explained "$root/docs/output.md" "$column"
+  done < <(head -n 1 "$file" | tr ',' '\n')
+  check "docs/output.md does not name ${file#out/}" grep -qF "${file#out/}" "$root/docs/output.md"
+done
+must_fail 'a column without explanation is not seen' explained "$root/docs/output.md" no_such_column
+printf 'a,b\n1,2,3\n' >irregular.csv
+must_fail 'a row with another number of fields is not seen' csv_regular irregular.csv
+
+# The effective configuration reads back to the same run.
+"$nunasim" --config out/config.yaml --plan builtin:allreduce --gpus 4 --out again --quiet
+check 'config.yaml gives the same links.csv' cmp out/links.csv again/links.csv
+check 'config.yaml gives the same latencies' cmp out/store_latency.csv again/store_latency.csv
+# Stores in the histogram are the stores of the summary.
+check 'stores in store_latency.csv' same \
+  "$(awk -F, 'NR > 1 { sum += $3 } END { print sum + 0 }' out/store_latency.csv)" \
+  "$(csv out/summary.csv stores)"
+# The parts of the critical path add up to the time, to the picosecond.
+path_adds_up() {
+  local names
+  names=$(head -n 1 "$1" | tr ',' '\n' | grep '^path_' | tr '\n' ' ')
+  # shellcheck disable=SC2086 # one word per column
+  csv "$1" time_ns $names | awk '{
+    for (i = 2; i <= NF; i++)
+      sum += $i * 1000
+    exit !(NF > 2 && sprintf("%.0f", sum) == sprintf("%.0f", $1 * 1000))
+  }'
+}
+check 'the critical path adds up' path_adds_up out/summary.csv
+check 'the default folder' "$nunasim" --plan builtin:allgather --gpus 2 --size 256B --quiet
+check 'the default folder: out/' test -n "$(ls out/*/summary.csv)"
+
+finish
