@@ -40,6 +40,12 @@ void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params
     printf("policy    %s\n", info->policy);
 }
 
+static void print_domains(const struct nuna_run_info *info)
+{
+    if (info->nar_domains > 1)
+        printf("domains   %u\n", info->nar_domains);
+}
+
 static void print_stores(const struct nuna_result *result)
 {
     char mean[48], p50[48], p99[48], max[48];
@@ -97,6 +103,7 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     } else {
         printf("\nincomplete after %s of simulated time\n", duration(result->time, text));
     }
+    print_domains(info);
     print_stores(result);
     print_binding(result);
     if (result->status == NUNA_SIM_COMPLETE)

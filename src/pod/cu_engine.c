@@ -92,10 +92,9 @@ static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
     for (uint32_t i = 0; i < op->id_count; i++) {
         const struct nuna_channel *channel =
             &plan->channels[plan->gpus[gpu->gpu].channel_at + plan->ids[op->id_at + i]];
-        const struct nuna_layout *layout = &gpu->pod->layout;
-        struct nuna_location flag = nuna_address_locate(
-            &gpu->pod->map, layout->gpus[channel->peer].flags +
-                                (uint64_t)channel->peer_channel * layout->flag_stride);
+        struct nuna_location flag = nuna_pod_locate(
+            gpu->pod, channel->peer,
+            nuna_layout_flag(&gpu->pod->layout, channel->peer, channel->peer_channel));
         uint32_t handle = nuna_flight_get(&gpu->flights);
         struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
         flight->start = gpu->lp->now;
@@ -148,7 +147,7 @@ static uint32_t load_channel(struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
         position =
             gpu->pod->layout.gpus[src->gpu].chunks[src->buffer][src->index + tb->chunk].position;
     }
-    return nuna_address_locate(&gpu->pod->map, position + tb->line).channel;
+    return nuna_pod_locate(gpu->pod, gpu->gpu, position + tb->line).channel;
 }
 
 /* After a line (or operand): on to the next; the threadblock queues again while it has lines. */
@@ -188,7 +187,7 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
         flight->link = tb->leader;
     } else {
         struct nuna_location target =
-            nuna_address_locate(&gpu->pod->map, tb->dst_position + tb->line);
+            nuna_pod_locate(gpu->pod, tb->dst_gpu, tb->dst_position + tb->line);
         flight->kind = tb->flight_kind;
         flight->target = target.channel;
         flight->port = (uint8_t)target.port;

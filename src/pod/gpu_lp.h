@@ -10,6 +10,7 @@
 #include "gpu/cu.h"
 #include "gpu/flight.h"
 #include "gpu/hbm.h"
+#include "gpu/placement.h"
 #include "gpu/topology.h"
 #include "noc/mesh.h"
 #include "pod/layout.h"
@@ -31,6 +32,7 @@ struct nuna_pod {
     struct nuna_clos clos;
     struct nuna_address_map map;
     struct nuna_layout layout;
+    struct nuna_placement placement;
     uint32_t gpu_count;
     uint32_t flit_bytes, control_bytes;
     uint32_t max_outstanding;
@@ -96,6 +98,14 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
 /* pod/cu_engine.c: the CU's side of a flight. */
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
+
+/* Where a position in a GPU's memory is. */
+static inline struct nuna_location nuna_pod_locate(const struct nuna_pod *pod, uint32_t gpu,
+                                                   uint64_t position)
+{
+    const struct nuna_frame *pages = pod->placement.pages ? pod->placement.pages[gpu] : NULL;
+    return nuna_address_locate(&pod->map, pages, position);
+}
 
 static inline uint16_t nuna_gpu_cu_router(const struct nuna_gpu_lp *gpu, uint32_t cu)
 {

@@ -1,8 +1,8 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/sim.h"
-#include "gpu/placement.h"
 #include "pod/sim_private.h"
+#include "pod/workload.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +22,38 @@ static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params
     nuna_address_map_init(&pod->map, params);
 }
 
-static bool place_threadblocks(struct nuna_sim *sim)
+/* In flight while a stack answers a CU beside it: channel rates times memory and NoC latency. */
+static uint64_t stack_budget(const struct nuna_params *params)
 {
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        uint32_t count = sim->pod.plan->gpus[g].tb_count;
-        uint32_t *cu = calloc(count + 1, sizeof *cu);
-        if (!cu || !nuna_placement_ua(&sim->pod.topology, count, cu)) {
-            free(cu);
-            return false;
-        }
-        for (uint32_t tb = 0; tb < count; tb++)
-            sim->gpus[g].tbs[tb].cu = cu[tb];
-        free(cu);
-    }
-    return true;
+    uint64_t delay = (uint64_t)(params->hbm.access_latency + 2 * params->noc.injection_latency +
+                                2 * params->noc.ejection_latency);
+    uint64_t rate = (uint64_t)(params->hbm.channel_rate * params->hbm.channels_per_stack);
+    return (uint64_t)((unsigned __int128)rate * delay / NUNA_PS_PER_S) + 1;
+}
+
+static bool place(struct nuna_sim *sim)
+{
+    struct nuna_pod *pod = &sim->pod;
+    enum nuna_policy policy = (enum nuna_policy)pod->params->placement.policy;
+    const struct nuna_placement_spec spec = {
+        .topology = &pod->topology,
+        .map = &pod->map,
+        .policy = policy,
+        .domains = nuna_policy_uses_domains(policy) ? sim->options.domains : 1,
+        .cu_budget = (uint64_t)pod->params->placement.cu_budget,
+        .stack_budget = stack_budget(pod->params),
+        .line_bytes = pod->flit_bytes,
+    };
+    struct nuna_workload workload;
+    bool ok =
+        nuna_workload_init(&workload, pod->plan, &pod->layout, pod->map.page_size, spec.domains) &&
+        nuna_placement_make(&spec, &workload, &pod->placement) &&
+        nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
+    nuna_workload_finish(&workload);
+    for (uint32_t g = 0; ok && g < pod->gpu_count; g++)
+        for (uint32_t tb = 0; tb < pod->plan->gpus[g].tb_count; tb++)
+            sim->gpus[g].tbs[tb].cu = pod->placement.cu[pod->plan->gpus[g].tb_at + tb];
+    return ok;
 }
 
 static bool build(struct nuna_sim *sim, const struct nuna_params *params,
@@ -58,7 +76,7 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g), sim->log,
                               sim->trace))
             return false;
-    return place_threadblocks(sim);
+    return place(sim);
 }
 
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
@@ -84,6 +102,7 @@ void nuna_sim_destroy(struct nuna_sim *sim)
     for (uint32_t g = 0; sim->gpus && g < sim->pod.gpu_count; g++)
         nuna_gpu_lp_finish(&sim->gpus[g]);
     nuna_kernel_destroy(sim->kernel);
+    nuna_placement_finish(&sim->pod.placement);
     nuna_layout_finish(&sim->pod.layout);
     nuna_topology_finish(&sim->pod.topology);
     nuna_noc_shape_finish(&sim->pod.noc);
