@@ -6,6 +6,7 @@
 #include "core/config.h"
 #include "core/units.h"
 #include "gpu/placement.h"
+#include "pod/placement_report.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,9 +26,9 @@ static void request_stop(int signal_number)
 }
 
 struct run_options {
-    const char *config, *plan, *size, *gpus, *policy, *nar, *threads, *out;
+    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *out;
     struct nuna_opt_list set;
-    bool quiet, help;
+    bool quiet, show_placement, help;
 };
 
 /* Everything a run holds, so that one function can let it go. */
@@ -71,6 +72,19 @@ static const char *policy_word(const char *text, char *buffer, size_t size)
     return buffer;
 }
 
+/* "gemm:size=1024". */
+static bool set_background(struct nuna_config *config, const char *text, struct nuna_error *err)
+{
+    static const char prefix[] = "gemm:size=";
+    if (!text)
+        return true;
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--background %.80s: expected gemm:size=N, N rows and columns", text);
+    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1, "--background",
+                           err);
+}
+
 static bool read_config(struct run *run, struct nuna_error *err)
 {
     char policy[64];
@@ -87,7 +101,7 @@ static bool read_config(struct run *run, struct nuna_error *err)
                       policy_word(o->policy, policy, sizeof policy), "--policy", err) &&
            set_option(run->config, "placement.nar_domains",
                       o->nar && strcmp(o->nar, "auto") == 0 ? "0" : o->nar, "--nar", err) &&
-           nuna_config_check(run->config, err);
+           set_background(run->config, o->background, err) && nuna_config_check(run->config, err);
 }
 
 static bool read_threads(struct run *run, struct nuna_error *err)
@@ -211,6 +225,8 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
         written = nuna_report_links(file.stream, run->sim, result->drained);
     else if (strcmp(name, "store_latency.csv") == 0)
         written = nuna_report_latency(file.stream, result->latency);
+    else if (strcmp(name, "placement.csv") == 0)
+        written = nuna_report_placement(file.stream, run->sim);
     else
         written = nuna_report_summary(file.stream, &run->info, result);
     return nuna_output_close(&file, written, err);
@@ -218,13 +234,15 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
 
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
 {
-    static const char *const names[] = {"config.yaml", "links.csv", "store_latency.csv",
-                                        "summary.csv"};
+    static const char *const names[] = {"config.yaml", "links.csv", "placement.csv",
+                                        "store_latency.csv", "summary.csv"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!write_csv(run, names[i], result, err))
             return false;
     if (!run->options.quiet)
-        printf("output    %s/: summary.csv, links.csv, store_latency.csv, config.yaml\n", run->out);
+        printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
+               "config.yaml\n",
+               run->out);
     return true;
 }
 
@@ -346,6 +364,8 @@ static int run_whole(struct run *run)
     fflush(stdout);
     if (!simulate(run, &result, &err))
         return nuna_cli_report(&err);
+    if (run->options.show_placement)
+        nuna_draw_placement(stdout, run->sim, 0);
     if (!run->options.quiet)
         nuna_print_result(&run->info, &result, run->threads);
     if (!write_outputs(run, &result, &err))
@@ -391,6 +411,11 @@ int nuna_cmd_run(int argc, char **argv)
         {"threads", "T", "threads to simulate with (default 1); never changes a result",
          NUNA_OPT_VALUE, &o->threads},
         {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
+        {"background", "gemm:size=N",
+         "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,
+         &o->background},
+        {"show-placement", NULL, "draws threadblocks, pages and domains of GPU 0 on its die",
+         NUNA_OPT_FLAG, &o->show_placement},
         {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE,
          &o->out},
         {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &o->quiet},

@@ -49,11 +49,11 @@ static void print_domains(const struct nuna_run_info *info)
 static void print_stores(const struct nuna_result *result)
 {
     char mean[48], p50[48], p99[48], max[48];
-    printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s\n",
+    printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s, skew %.2f\n",
            result->stores, duration(nuna_latency_mean(result->latency), mean),
            duration(nuna_latency_quantile(result->latency, 500), p50),
            duration(nuna_latency_quantile(result->latency, 990), p99),
-           duration(result->latency->max, max));
+           duration(result->latency->max, max), nuna_latency_skew(result->latency));
     printf("bytes     %" PRIu64 " delivered of %" PRIu64 " requested\n", result->bytes_delivered,
            result->bytes_requested);
 }

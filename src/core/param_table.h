@@ -11,7 +11,8 @@
     S(hbm, "memory stacks and pages")                                                              \
     S(scaleup, "I/O ports, links and switch planes")                                               \
     S(placement, "where threadblocks and pages go, which ports traffic may take")                  \
-    S(collective, "the collective to run")
+    S(collective, "the collective to run")                                                         \
+    S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")
 
 #define NUNA_PARAMS_pod(X)                                                                         \
     X(pod, gpus, COUNT, "64", "1", "4096", "", "GPUs (sockets) in the pod",                        \
@@ -106,5 +107,16 @@
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
       "threadblocks per peer (all-pairs) or rings in plans that nunasim generates",                \
       "NUNA section 5.1: best-performing number of threadblocks")
+
+#define NUNA_PARAMS_background(X)                                                                  \
+    X(background, gemm_size, COUNT, "0", "0", "100000", "",                                        \
+      "rows and columns of the square matrices; 0 runs none", "NUNA section 6.6: a size sweep")    \
+    X(background, gemm_tiles, COUNT, "100", "1", "10000", "",                                      \
+      "output tiles, one threadblock each; a square number", "NUNA section 6.6: 100 tiles")        \
+    X(background, element_size, SIZE, "2B", "1B", "16B", "", "one matrix element",                 \
+      "model choice: 16-bit floating point")                                                       \
+    X(background, compute_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                          \
+      "operand bytes one CU works through per second: a tile's compute delay",                     \
+      "NUNA section 6.6: static delay by data size; rate as gpu.reduce_rate")
 
 #endif

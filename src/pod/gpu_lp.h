@@ -33,6 +33,7 @@ struct nuna_pod {
     struct nuna_address_map map;
     struct nuna_layout layout;
     struct nuna_placement placement;
+    uint32_t domains; /* granularity of the placement; 1 for policies without domains */
     uint32_t gpu_count;
     uint32_t flit_bytes, control_bytes;
     uint32_t max_outstanding;
@@ -63,9 +64,16 @@ struct nuna_tb {
     uint32_t pending;                    /* lines on their way that the operation waits for */
     uint32_t unacked;                    /* remote stores not acknowledged, of all operations */
     uint32_t next;                       /* in the CU's list */
-    uint8_t flight_kind;
-    bool loading;      /* lines are left to load */
-    bool signal_waits; /* a SIGNAL waits for `unacked` to become 0 */
+    uint8_t flight_kind;                 /* enum nuna_flight_kind */
+    bool loading;                        /* lines are left to load */
+    bool signal_waits;                   /* a SIGNAL waits for `unacked` to become 0 */
+};
+
+/* A tile of the background kernel: reads two panels, computes, writes its output. */
+struct nuna_tile {
+    uint64_t panel[2], output; /* positions */
+    uint64_t panel_bytes[2], output_bytes;
+    nuna_time compute;
 };
 
 struct nuna_gpu_lp {
@@ -77,7 +85,9 @@ struct nuna_gpu_lp {
     struct nuna_scaleup scaleup;
     struct nuna_flight_pool flights;
     struct nuna_cu *cus;
-    struct nuna_tb *tbs;
+    struct nuna_tb *tbs; /* the plan's threadblocks, then one per background tile */
+    struct nuna_tile *tiles;
+    uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
     struct nuna_op_trace *trace;         /* the pod's, by operation */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
@@ -95,7 +105,14 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
 void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 
+/* pod/background.c: starts the tiles, one per CU of `cu`, and follows them. */
+bool nuna_background_init(struct nuna_gpu_lp *gpu, const uint32_t *cu);
+void nuna_background_start(struct nuna_gpu_lp *gpu);
+void nuna_background_issue(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb);
+void nuna_background_line_done(struct nuna_gpu_lp *gpu, uint32_t handle);
+
 /* pod/cu_engine.c: the CU's side of a flight. */
+void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb);
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
 

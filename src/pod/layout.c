@@ -38,19 +38,44 @@ static uint64_t place_buffer(struct nuna_chunk_place *chunks, const struct nuna_
 }
 
 /* In place, input and output are one memory: the smaller buffer is the own block of the larger. */
-static void alias_in_place(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan,
-                           uint32_t index)
+static void find_alias(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan, uint32_t index)
 {
     const uint32_t *chunks = plan->gpus[index].chunks;
     bool scatter = chunks[NUNA_BUF_INPUT] > chunks[NUNA_BUF_OUTPUT];
-    int whole = scatter ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
-    int part = scatter ? NUNA_BUF_OUTPUT : NUNA_BUF_INPUT;
-    uint32_t first = chunks[part] == chunks[whole] ? 0 : index * chunks[part];
-    gpu->alias_buffer = (uint32_t)part;
-    gpu->alias_whole = (uint32_t)whole;
-    gpu->alias_first = first;
-    for (uint32_t i = 0; i < chunks[part] && first + i < chunks[whole]; i++)
-        gpu->chunks[part][i].position = gpu->chunks[whole][first + i].position;
+    uint32_t whole = scatter ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
+    uint32_t part = scatter ? NUNA_BUF_OUTPUT : NUNA_BUF_INPUT;
+    bool same = chunks[part] == chunks[whole];
+    bool block = (uint64_t)chunks[part] * plan->gpu_count <= chunks[whole];
+    gpu->alias_buffer = NUNA_BUFFER_COUNT;
+    if (!plan->inplace || !(same || block))
+        return;
+    gpu->alias_buffer = part;
+    gpu->alias_whole = whole;
+    gpu->alias_first = same ? 0 : index * chunks[part];
+}
+
+static bool lay_out(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan, uint32_t index,
+                    uint64_t size, uint64_t page_size, uint32_t line_size)
+{
+    const struct nuna_plan_gpu *plan_gpu = &plan->gpus[index];
+    uint64_t position = 0;
+    find_alias(gpu, plan, index);
+    for (uint32_t b = 0; b < NUNA_BUFFER_COUNT; b++) {
+        gpu->chunks[b] = calloc((size_t)plan_gpu->chunks[b] + 1, sizeof *gpu->chunks[b]);
+        if (!gpu->chunks[b])
+            return false;
+        if (b == gpu->alias_buffer)
+            continue;
+        position = place_buffer(gpu->chunks[b], plan, index, (enum nuna_buffer)b, size, page_size,
+                                position);
+        position = round_up(position, page_size);
+    }
+    if (gpu->alias_buffer < NUNA_BUFFER_COUNT)
+        memcpy(gpu->chunks[gpu->alias_buffer], &gpu->chunks[gpu->alias_whole][gpu->alias_first],
+               plan_gpu->chunks[gpu->alias_buffer] * sizeof *gpu->chunks[0]);
+    gpu->flags = position;
+    gpu->end = position + (uint64_t)plan_gpu->channel_count * line_size;
+    return true;
 }
 
 bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t size,
@@ -62,23 +87,9 @@ bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, 
     if (!layout->gpus)
         return false;
     layout->gpu_count = plan->gpu_count;
-    for (uint32_t g = 0; g < plan->gpu_count; g++) {
-        struct nuna_layout_gpu *gpu = &layout->gpus[g];
-        uint64_t position = 0;
-        gpu->alias_buffer = NUNA_BUFFER_COUNT;
-        for (int b = 0; b < NUNA_BUFFER_COUNT; b++) {
-            gpu->chunks[b] = calloc(plan->gpus[g].chunks[b] + 1, sizeof *gpu->chunks[b]);
-            if (!gpu->chunks[b])
-                return false;
-            position = place_buffer(gpu->chunks[b], plan, g, (enum nuna_buffer)b, size, page_size,
-                                    position);
-            position = round_up(position, page_size);
-        }
-        if (plan->inplace)
-            alias_in_place(gpu, plan, g);
-        gpu->flags = position;
-        gpu->end = position + (uint64_t)plan->gpus[g].channel_count * line_size;
-    }
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        if (!lay_out(&layout->gpus[g], plan, g, size, page_size, line_size))
+            return false;
     return true;
 }
 

@@ -35,11 +35,12 @@ static bool place(struct nuna_sim *sim)
 {
     struct nuna_pod *pod = &sim->pod;
     enum nuna_policy policy = (enum nuna_policy)pod->params->placement.policy;
+    pod->domains = nuna_policy_uses_domains(policy) ? sim->options.domains : 1;
     const struct nuna_placement_spec spec = {
         .topology = &pod->topology,
         .map = &pod->map,
         .policy = policy,
-        .domains = nuna_policy_uses_domains(policy) ? sim->options.domains : 1,
+        .domains = pod->domains,
         .cu_budget = (uint64_t)pod->params->placement.cu_budget,
         .stack_budget = stack_budget(pod->params),
         .line_bytes = pod->flit_bytes,
@@ -54,6 +55,23 @@ static bool place(struct nuna_sim *sim)
         for (uint32_t tb = 0; tb < pod->plan->gpus[g].tb_count; tb++)
             sim->gpus[g].tbs[tb].cu = pod->placement.cu[pod->plan->gpus[g].tb_at + tb];
     return ok;
+}
+
+/* The background kernel is placed as UA would, whatever the collective's policy: behind the
+ * collective's threadblocks. */
+static bool place_background(struct nuna_sim *sim)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        uint32_t count = gpu->plan_tb_count + gpu->tile_count;
+        uint32_t *cu = calloc((size_t)count + 1, sizeof *cu);
+        bool ok = cu && nuna_placement_ua(&sim->pod.topology, count, cu) &&
+                  nuna_background_init(gpu, cu + gpu->plan_tb_count);
+        free(cu);
+        if (!ok)
+            return false;
+    }
+    return true;
 }
 
 static bool build(struct nuna_sim *sim, const struct nuna_params *params,
@@ -76,7 +94,7 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g), sim->log,
                               sim->trace))
             return false;
-    return place(sim);
+    return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
 }
 
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
@@ -144,6 +162,15 @@ static void report_progress(void *model, nuna_time now)
     sim->options.progress(sim->options.progress_context, &progress);
 }
 
+static bool collective_done(void *model)
+{
+    const struct nuna_sim *sim = model;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+        if (sim->gpus[g].exec.unfinished > 0)
+            return false;
+    return true;
+}
+
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
 {
     size_t at = 0;
@@ -207,12 +234,16 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
 {
     memset(ret_result, 0, sizeof *ret_result);
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         nuna_exec_start(&sim->gpus[g].exec, 0);
+        nuna_background_start(&sim->gpus[g]);
+    }
     const struct nuna_kernel_ops ops = {
         .run = run_lp,
         .deliver = deliver,
         .progress = sim->options.progress ? report_progress : NULL,
+        /* What a background kernel still does then is nobody's question. */
+        .done = sim->pod.params->background.gemm_size > 0 ? collective_done : NULL,
     };
     enum nuna_kernel_status status = nuna_kernel_run(sim->kernel, &ops, sim, sim->options.stop);
     if (status == NUNA_KERNEL_NO_MEMORY)
