@@ -24,8 +24,9 @@ struct nuna_atomic_spread {
 struct nuna_latency_map {
     struct nuna_spread noc, transfer;
     uint32_t cus, stacks;
-    nuna_time
-        *by_cu_stack; /* [cu * stacks + stack]: transfer, mean over the ports; owned by the map */
+    struct nuna_atomic_spread atomic;
+    /* [cu * stacks + stack]: round trip of an atomic, mean over the ports; the map's. */
+    nuna_time *by_cu_stack;
 };
 
 bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,
