@@ -20,7 +20,7 @@ static bool write_map(const char *dir, const struct nuna_latency_map *map, struc
     struct nuna_output_file file;
     if (!nuna_output_prepare(dir, err) || !nuna_output_open(dir, "latency_map.csv", &file, err))
         return false;
-    fputs("cu,stack,transfer_ns\n", file.stream);
+    fputs("cu,stack,atomic_ns\n", file.stream);
     for (uint32_t cu = 0; cu < map->cus; cu++)
         for (uint32_t s = 0; s < map->stacks; s++) {
             nuna_time time = map->by_cu_stack[(size_t)cu * map->stacks + s];
@@ -53,6 +53,10 @@ static int map_whole(const char *path, const struct nuna_opt_list *set, const ch
         print_spread("NoC part", &map.noc);
         print_spread("transfer", &map.transfer);
         printf("\nNoC part: CU to port, port to stack, memory access. Ratios are to the best.\n");
+        printf(
+            "\nround trip of a remote atomic, slowest minus fastest: %.3f ns over a CU's addresses, "
+            "%.3f ns over an\naddress's CUs (means)\n",
+            (double)map.atomic.over_addresses / 1e3, (double)map.atomic.over_cus / 1e3);
         done = !out || write_map(out, &map, &err);
         if (done && out)
             printf("output    %s/latency_map.csv: per CU and stack, mean over the ports\n", out);

@@ -5,6 +5,8 @@
 #include "collectives/plan_io.h"
 #include "core/config.h"
 #include "core/units.h"
+#include "gpu/placement.h"
+#include "pod/placement_report.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,9 +26,9 @@ static void request_stop(int signal_number)
 }
 
 struct run_options {
-    const char *config, *plan, *size, *gpus, *policy, *threads, *out;
+    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *out;
     struct nuna_opt_list set;
-    bool quiet, help;
+    bool quiet, show_placement, help;
 };
 
 /* Everything a run holds, so that one function can let it go. */
@@ -60,8 +62,32 @@ static bool set_option(struct nuna_config *config, const char *key, const char *
     return value == NULL || nuna_config_set(config, key, value, origin, err);
 }
 
+/* Shells expand a star: NAP-star stands for NAP*. */
+static const char *policy_word(const char *text, char *buffer, size_t size)
+{
+    static const char spelt[] = "NAP-star";
+    if (!text || strncmp(text, spelt, sizeof spelt - 1) != 0)
+        return text;
+    snprintf(buffer, size, "NAP*%s", text + sizeof spelt - 1);
+    return buffer;
+}
+
+/* "gemm:size=1024". */
+static bool set_background(struct nuna_config *config, const char *text, struct nuna_error *err)
+{
+    static const char prefix[] = "gemm:size=";
+    if (!text)
+        return true;
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--background %.80s: expected gemm:size=N, N rows and columns", text);
+    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1, "--background",
+                           err);
+}
+
 static bool read_config(struct run *run, struct nuna_error *err)
 {
+    char policy[64];
     const struct run_options *o = &run->options;
     run->config = nuna_config_create();
     if (!run->config)
@@ -71,8 +97,11 @@ static bool read_config(struct run *run, struct nuna_error *err)
     return nuna_config_set_list(run->config, o->set.items, o->set.count, err) &&
            set_option(run->config, "collective.size", o->size, "--size", err) &&
            set_option(run->config, "pod.gpus", o->gpus, "--gpus", err) &&
-           set_option(run->config, "placement.policy", o->policy, "--policy", err) &&
-           nuna_config_check(run->config, err);
+           set_option(run->config, "placement.policy",
+                      policy_word(o->policy, policy, sizeof policy), "--policy", err) &&
+           set_option(run->config, "placement.nar_domains",
+                      o->nar && strcmp(o->nar, "auto") == 0 ? "0" : o->nar, "--nar", err) &&
+           set_background(run->config, o->background, err) && nuna_config_check(run->config, err);
 }
 
 static bool read_threads(struct run *run, struct nuna_error *err)
@@ -196,6 +225,8 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
         written = nuna_report_links(file.stream, run->sim, result->drained);
     else if (strcmp(name, "store_latency.csv") == 0)
         written = nuna_report_latency(file.stream, result->latency);
+    else if (strcmp(name, "placement.csv") == 0)
+        written = nuna_report_placement(file.stream, run->sim);
     else
         written = nuna_report_summary(file.stream, &run->info, result);
     return nuna_output_close(&file, written, err);
@@ -203,23 +234,28 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
 
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
 {
-    static const char *const names[] = {"config.yaml", "links.csv", "store_latency.csv",
-                                        "summary.csv"};
+    static const char *const names[] = {"config.yaml", "links.csv", "placement.csv",
+                                        "store_latency.csv", "summary.csv"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!write_csv(run, names[i], result, err))
             return false;
     if (!run->options.quiet)
-        printf("output    %s/: summary.csv, links.csv, store_latency.csv, config.yaml\n", run->out);
+        printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
+               "config.yaml\n",
+               run->out);
     return true;
 }
 
-static bool simulate(struct run *run, struct nuna_result *result, struct nuna_error *err)
+/* One simulation; the caller keeps or destroys run->sim. */
+static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result *result,
+                          struct nuna_error *err)
 {
     struct progress_line line = {.started = now_s()};
     bool progress = !run->options.quiet && isatty(STDERR_FILENO);
     const struct nuna_sim_options options = {
         .size = run->info.size,
         .threads = run->threads,
+        .domains = domains,
         .stop = &stop_requested,
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
@@ -227,15 +263,65 @@ static bool simulate(struct run *run, struct nuna_result *result, struct nuna_er
     run->sim = nuna_sim_create(nuna_config_params(run->config), run->plan, &options, err);
     if (!run->sim)
         return false;
+    double started = now_s();
+    bool ran = nuna_sim_run(run->sim, result, err);
+    run->info.wall_s += now_s() - started;
+    run->info.nar_domains = domains;
+    if (line.shown > 0)
+        fprintf(stderr, "\r\033[K");
+    return ran;
+}
+
+/* Tries every granularity and keeps the fastest, the coarsest at ties. */
+static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t count,
+                         struct nuna_result *result, struct nuna_error *err)
+{
+    struct nuna_sim *best = NULL;
+    uint32_t best_domains = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct nuna_result tried;
+        if (!simulate_once(run, domains[i], &tried, err)) {
+            nuna_sim_destroy(best);
+            return false;
+        }
+        if (!run->options.quiet)
+            printf("%s%u domains: %.3f us", i ? ", " : "tried     ", domains[i],
+                   (double)tried.time / 1e6);
+        bool stop = tried.status != NUNA_SIM_COMPLETE;
+        if (!best || stop || tried.time < result->time) {
+            nuna_sim_destroy(best);
+            best = run->sim;
+            best_domains = domains[i];
+            *result = tried;
+        } else {
+            nuna_sim_destroy(run->sim);
+        }
+        run->sim = NULL;
+        if (stop)
+            break;
+    }
+    if (!run->options.quiet)
+        printf("\n");
+    run->sim = best;
+    run->info.nar_domains = best_domains;
+    return true;
+}
+
+static bool simulate(struct run *run, struct nuna_result *result, struct nuna_error *err)
+{
     struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    double started = now_s();
-    bool ran = nuna_sim_run(run->sim, result, err);
-    run->info.wall_s = now_s() - started;
+    const struct nuna_params *params = nuna_config_params(run->config);
+    uint32_t domains[256], count = 1;
+    domains[0] = (uint32_t)params->placement.nar_domains;
+    if (!nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
+        domains[0] = 1;
+    else if (domains[0] == 0)
+        count = nuna_domains_granularities((uint32_t)params->scaleup.ports, domains);
+    bool ran = count > 1 ? simulate_all(run, domains, count, result, err)
+                         : simulate_once(run, domains[0], result, err);
     run->info.peak_rss_bytes = peak_rss();
-    if (line.shown > 0)
-        fprintf(stderr, "\r\033[K");
     return ran;
 }
 
@@ -278,6 +364,8 @@ static int run_whole(struct run *run)
     fflush(stdout);
     if (!simulate(run, &result, &err))
         return nuna_cli_report(&err);
+    if (run->options.show_placement)
+        nuna_draw_placement(stdout, run->sim, 0);
     if (!run->options.quiet)
         nuna_print_result(&run->info, &result, run->threads);
     if (!write_outputs(run, &result, &err))
@@ -316,10 +404,18 @@ int nuna_cmd_run(int argc, char **argv)
          &o->size},
         {"gpus", "N", "GPUs in the pod (a plan file must be for as many)", NUNA_OPT_VALUE,
          &o->gpus},
-        {"policy", "NAME", "placement and routing policy", NUNA_OPT_VALUE, &o->policy},
+        {"policy", "NAME", "UA, NUMA, NAP, NAP* (or NAP-star), each alone or with +NAR",
+         NUNA_OPT_VALUE, &o->policy},
+        {"nar", "DOMAINS", "NAR granularity, a divisor of the ports, or auto: try all",
+         NUNA_OPT_VALUE, &o->nar},
         {"threads", "T", "threads to simulate with (default 1); never changes a result",
          NUNA_OPT_VALUE, &o->threads},
         {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
+        {"background", "gemm:size=N",
+         "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,
+         &o->background},
+        {"show-placement", NULL, "draws threadblocks, pages and domains of GPU 0 on its die",
+         NUNA_OPT_FLAG, &o->show_placement},
         {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE,
          &o->out},
         {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &o->quiet},

@@ -40,14 +40,20 @@ void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params
     printf("policy    %s\n", info->policy);
 }
 
+static void print_domains(const struct nuna_run_info *info)
+{
+    if (info->nar_domains > 1)
+        printf("domains   %u\n", info->nar_domains);
+}
+
 static void print_stores(const struct nuna_result *result)
 {
     char mean[48], p50[48], p99[48], max[48];
-    printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s\n",
+    printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s, skew %.2f\n",
            result->stores, duration(nuna_latency_mean(result->latency), mean),
            duration(nuna_latency_quantile(result->latency, 500), p50),
            duration(nuna_latency_quantile(result->latency, 990), p99),
-           duration(result->latency->max, max));
+           duration(result->latency->max, max), nuna_latency_skew(result->latency));
     printf("bytes     %" PRIu64 " delivered of %" PRIu64 " requested\n", result->bytes_delivered,
            result->bytes_requested);
 }
@@ -97,6 +103,7 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     } else {
         printf("\nincomplete after %s of simulated time\n", duration(result->time, text));
     }
+    print_domains(info);
     print_stores(result);
     print_binding(result);
     if (result->status == NUNA_SIM_COMPLETE)

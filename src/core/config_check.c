@@ -58,6 +58,30 @@ static bool check_ports(const struct nuna_config *config, struct nuna_error *err
     return true;
 }
 
+static bool check_domains(const struct nuna_config *config, struct nuna_error *err)
+{
+    const struct nuna_params *p = &config->params;
+
+    if (p->placement.nar_domains == 0 || p->scaleup.ports % p->placement.nar_domains == 0)
+        return true;
+    return blame(config, err, "placement.nar_domains", "scaleup.ports",
+                 "%" PRId64 " domains do not divide the %" PRId64
+                 " ports (scaleup.ports), expected a divisor, or 0 to try all",
+                 p->placement.nar_domains, p->scaleup.ports);
+}
+
+static bool check_tiles(const struct nuna_config *config, struct nuna_error *err)
+{
+    int64_t tiles = config->params.background.gemm_tiles, side = 0;
+
+    while (side * side < tiles)
+        side++;
+    return side * side == tiles ||
+           blame(config, err, "background.gemm_tiles", "background.gemm_tiles",
+                 "%" PRId64 " tiles do not make a square, expected a square number such as 100",
+                 tiles);
+}
+
 bool nuna_config_check(const struct nuna_config *config, struct nuna_error *err)
 {
     const struct nuna_params *p = &config->params;
@@ -82,7 +106,8 @@ bool nuna_config_check(const struct nuna_config *config, struct nuna_error *err)
                      "(noc.flit_size)",
                      nuna_units_format(p->hbm.page_size, NUNA_Q_SIZE, "", size, sizeof(size)),
                      flit);
-    return (!mesh || check_stacks(config, err)) && check_ports(config, err);
+    return (!mesh || check_stacks(config, err)) && check_ports(config, err) &&
+           check_domains(config, err) && check_tiles(config, err);
 }
 
 static size_t write_value(const struct nuna_config *config, size_t param, char *line, size_t size)

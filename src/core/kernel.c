@@ -28,7 +28,7 @@ struct nuna_kernel {
     bool gate_open;
     atomic_uint next_lp; /* LPs are claimed one by one: balance by load */
     nuna_time window_end;
-    bool stopping, out_of_memory; /* written by worker 0 between barriers */
+    bool stopping, done, out_of_memory; /* written by worker 0 between barriers */
 };
 
 static void lp_finish(struct nuna_lp *lp)
@@ -262,6 +262,7 @@ static void look_around(struct nuna_kernel *kernel)
 {
     atomic_store_explicit(&kernel->next_lp, 0, memory_order_relaxed);
     kernel->stopping = kernel->stop && *kernel->stop;
+    kernel->done = kernel->ops->done && kernel->ops->done(kernel->model);
     for (uint32_t i = 0; i < kernel->lp_count; i++)
         if (kernel->lps[i].out_of_memory || kernel->lps[i].blocks.out_of_memory)
             kernel->out_of_memory = true;
@@ -285,7 +286,7 @@ static void *work(void *argument)
         nuna_time next = NUNA_TIME_MAX; /* every worker computes the same */
         for (uint32_t w = 0; w < kernel->worker_count; w++)
             next = kernel->workers[w].next < next ? kernel->workers[w].next : next;
-        if (next == NUNA_TIME_MAX || kernel->stopping || kernel->out_of_memory)
+        if (next == NUNA_TIME_MAX || kernel->stopping || kernel->done || kernel->out_of_memory)
             return NULL;
         if (worker->index == 0) {
             if (kernel->ops->progress)

@@ -48,6 +48,9 @@ struct nuna_kernel_ops {
     void (*run)(void *model, uint32_t lp, nuna_time end);
     uint32_t (*deliver)(void *model, uint32_t lp, const struct nuna_message *message);
     void (*progress)(void *model, nuna_time now);
+    /* May be NULL. Asked between windows: true ends the run as if it were drained. Windows do not
+     * depend on the number of threads, so neither does what it sees. */
+    bool (*done)(void *model);
 };
 
 enum nuna_kernel_status {

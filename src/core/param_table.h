@@ -11,7 +11,8 @@
     S(hbm, "memory stacks and pages")                                                              \
     S(scaleup, "I/O ports, links and switch planes")                                               \
     S(placement, "where threadblocks and pages go, which ports traffic may take")                  \
-    S(collective, "the collective to run")
+    S(collective, "the collective to run")                                                         \
+    S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")
 
 #define NUNA_PARAMS_pod(X)                                                                         \
     X(pod, gpus, COUNT, "64", "1", "4096", "", "GPUs (sockets) in the pod",                        \
@@ -32,17 +33,17 @@
       "NUNA section 5.1: 256 B flits")                                                             \
     X(noc, control_size, SIZE, "16B", "1B", "4096B", "",                                           \
       "size of a request, an acknowledgement or a flag on every link", "model choice")             \
-    X(noc, hop_latency, TIME, "9.6ns", "1ps", "1us", "", "router and link to the next router",     \
+    X(noc, hop_latency, TIME, "10.4ns", "1ps", "1us", "", "router and link to the next router",    \
       "calibrated: N1, N3")                                                                        \
     X(noc, die_crossing_latency, TIME, "0ns", "0ps", "1us", "",                                    \
       "added to a hop that crosses from one die to the next", "calibrated: N1, N3")                \
     X(noc, link_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "", "one mesh link, one direction",    \
       "calibrated: N1")                                                                            \
-    X(noc, injection_latency, TIME, "30ns", "1ps", "1us", "",                                      \
+    X(noc, injection_latency, TIME, "33ns", "1ps", "1us", "",                                      \
       "from a compute unit, memory stack or I/O port into its router", "calibrated: N1, N3")       \
     X(noc, injection_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                               \
       "one injection link of a router, per kind of attachment", "calibrated: N1")                  \
-    X(noc, ejection_latency, TIME, "30ns", "1ps", "1us", "",                                       \
+    X(noc, ejection_latency, TIME, "33ns", "1ps", "1us", "",                                       \
       "from a router to the attached compute units, memory stack or I/O port",                     \
       "calibrated: N1, N3")                                                                        \
     X(noc, ejection_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                                \
@@ -58,7 +59,7 @@
       "requests one CU may have in flight; a line holds one from its load to its last "            \
       "acknowledgement",                                                                           \
       "NUNA section 4.2.2: 700 requests per CU")                                                   \
-    X(gpu, issue_interval, TIME, "1ns", "1ps", "1us", "",                                          \
+    X(gpu, issue_interval, TIME, "500ps", "1ps", "1us", "",                                        \
       "time between two memory instructions (lines) of one CU", "calibrated: N1")                  \
     X(gpu, reduce_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                                  \
       "operand bytes one CU reduces per second; it runs nothing else meanwhile",                   \
@@ -82,15 +83,23 @@
       "I/O ports of a GPU, half on the left and half on the right edge; one switch plane each",    \
       "NUNA figure 8: 12 ports")                                                                   \
     X(scaleup, port_rate, RATE, "150GB/s", "1MB/s", "1000TB/s", "",                                \
-      "one port and one switch output, one direction", "calibrated: N1")                           \
-    X(scaleup, link_latency, TIME, "150ns", "10ns", "1ms", "",                                     \
+      "one port and one switch output, one direction",                                             \
+      "1.8 TB/s a GPU and direction over 12 ports: announced parts of 2026")                       \
+    X(scaleup, link_latency, TIME, "135ns", "10ns", "1ms", "",                                     \
       "port to switch, and switch to port", "calibrated: N1, N3")                                  \
-    X(scaleup, switch_latency, TIME, "100ns", "0ps", "1ms", "", "through the switch",              \
+    X(scaleup, switch_latency, TIME, "95ns", "0ps", "1ms", "", "through the switch",               \
       "calibrated: N1, N3")
 
 #define NUNA_PARAMS_placement(X)                                                                   \
-    X(placement, policy, ENUM, "UA", "", "", "UA",                                                 \
-      "UA: threadblocks round-robin over dies, pages round-robin over stacks", "NUNA section 5.3")
+    X(placement, policy, ENUM, "UA", "", "", "UA|UA+NAR|NUMA|NUMA+NAR|NAP|NAP+NAR|NAP*|NAP*+NAR",  \
+      "threadblock and memory placement, with or without routing domains: docs/placement.md",      \
+      "NUNA section 5.3")                                                                          \
+    X(placement, nar_domains, COUNT, "0", "0", "256", "",                                          \
+      "routing domains (NAR granularity), a divisor of the ports; 0 tries all and keeps the best", \
+      "NUNA section 4.1.2: the compiler may try all granularities")                                \
+    X(placement, cu_budget, COUNT, "700", "1", "1000000", "",                                      \
+      "NAP: requests (a line's load and its store count one each) placed on a CU before the next", \
+      "NUNA section 4.2.2: R_max of a CU, 700 outstanding requests")
 
 #define NUNA_PARAMS_collective(X)                                                                  \
     X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \
@@ -98,5 +107,16 @@
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
       "threadblocks per peer (all-pairs) or rings in plans that nunasim generates",                \
       "NUNA section 5.1: best-performing number of threadblocks")
+
+#define NUNA_PARAMS_background(X)                                                                  \
+    X(background, gemm_size, COUNT, "0", "0", "100000", "",                                        \
+      "rows and columns of the square matrices; 0 runs none", "NUNA section 6.6: a size sweep")    \
+    X(background, gemm_tiles, COUNT, "100", "1", "10000", "",                                      \
+      "output tiles, one threadblock each; a square number", "NUNA section 6.6: 100 tiles")        \
+    X(background, element_size, SIZE, "2B", "1B", "16B", "", "one matrix element",                 \
+      "model choice: 16-bit floating point")                                                       \
+    X(background, compute_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                          \
+      "operand bytes one CU works through per second: a tile's compute delay",                     \
+      "NUNA section 6.6: static delay by data size; rate as gpu.reduce_rate")
 
 #endif

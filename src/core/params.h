@@ -23,6 +23,13 @@ enum nuna_fabric {
 
 enum nuna_policy {
     NUNA_POLICY_UA,
+    NUNA_POLICY_UA_NAR,
+    NUNA_POLICY_NUMA,
+    NUNA_POLICY_NUMA_NAR,
+    NUNA_POLICY_NAP,
+    NUNA_POLICY_NAP_NAR,
+    NUNA_POLICY_NAP_STAR,
+    NUNA_POLICY_NAP_STAR_NAR,
 };
 
 /* The parameters, by section: params.noc.hop_latency etc. All fields are int64_t in the unit above.

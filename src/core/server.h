@@ -29,7 +29,8 @@ struct nuna_server {
 static inline nuna_time nuna_server_take(struct nuna_server *server, const struct nuna_rate *rate,
                                          nuna_time time, uint32_t bytes)
 {
-    /* Branches here are coin tosses: idle or queued, data or control. The code is written to need none. */
+    /* Branches here are coin tosses: idle or queued, data or control. The code is written to need
+     * none. */
     nuna_time free_at = server->free_at;
     bool idle = free_at < time;
     nuna_time start = idle ? time : free_at;

@@ -1,16 +1,25 @@
 /* From a position in a GPU's memory to the stack, channel and I/O port that serve it. Pure
  * functions.
  *
- * A GPU's collective buffers lie one after the other in a physical image that starts at 0
- * (pod/layout.h); a position is a byte offset in it. Pages go round-robin over the stacks. Within a
- * page the channel and the port follow the line number, from a start that is a hash of the page:
- * neighbouring lines never share them, and streams that begin at page boundaries do not march in
- * step. Source: NUNA sections 4.1.1 and 5.3.
+ * A GPU's collective buffers lie one after the other in a virtual image that starts at 0
+ * (pod/layout.h); a position is a byte offset in it. The page table gives each page its physical
+ * frame. The upper bits of a physical address name a segment; a segment has a NAR granularity, the
+ * number of domains that it cuts the I/O ports into (1 is the baseline: all ports), and is itself
+ * cut into one region per domain and stack. Within a page the channel and the port follow the line
+ * number, from a start that is a hash of the page: neighbouring lines never share them, and streams
+ * that begin at page boundaries do not march in step. Source: NUNA sections 4.1 and 5.3, figure 5.
  */
 #ifndef NUNA_GPU_ADDRESS_MAP_H
 #define NUNA_GPU_ADDRESS_MAP_H
 
 #include "core/params.h"
+
+/* The part of a physical page number that decides where traffic goes. */
+struct nuna_frame {
+    uint8_t domains; /* granularity of the segment: 1, 2, 4, ... */
+    uint8_t domain;  /* below `domains` */
+    uint8_t stack;
+};
 
 struct nuna_address_map {
     uint64_t page_size;
@@ -44,17 +53,28 @@ static inline uint32_t nuna_address_mix(uint64_t page)
     return (uint32_t)(page >> 32);
 }
 
+/* The frame of a page that no policy has placed: round-robin over the stacks, baseline segment. */
+static inline struct nuna_frame nuna_address_default_frame(const struct nuna_address_map *map,
+                                                           uint64_t page)
+{
+    return (struct nuna_frame){.domains = 1, .domain = 0, .stack = (uint8_t)(page % map->stacks)};
+}
+
+/* `pages` is the GPU's page table, or NULL when every page has its default frame. */
 static inline struct nuna_location nuna_address_locate(const struct nuna_address_map *map,
+                                                       const struct nuna_frame *pages,
                                                        uint64_t position)
 {
     uint64_t page = position / map->page_size;
     uint32_t line = (uint32_t)(position % map->page_size) / map->line_size;
     uint32_t mix = nuna_address_mix(page);
-    uint32_t stack = (uint32_t)(page % map->stacks);
+    struct nuna_frame frame = pages ? pages[page] : nuna_address_default_frame(map, page);
     uint32_t channel = (line + (mix & 0xffff)) % map->channels;
+    uint32_t domain_ports = map->ports / frame.domains;
+    uint32_t port = frame.domain * domain_ports + (line + (mix >> 16)) % domain_ports;
     return (struct nuna_location){
-        .channel = (uint16_t)(stack * map->channels + channel),
-        .port = (uint16_t)((line + (mix >> 16)) % map->ports),
+        .channel = (uint16_t)(frame.stack * map->channels + channel),
+        .port = (uint16_t)port,
     };
 }
 

@@ -11,6 +11,8 @@ enum nuna_flight_kind {
     NUNA_FLIGHT_REDUCE,  /* as COPY, once all operands are there; itself the first operand */
     NUNA_FLIGHT_OPERAND, /* a further operand; `link` is the REDUCE flight */
     NUNA_FLIGHT_FLAG,    /* a signal: remote store of a flag, not acknowledged */
+    NUNA_FLIGHT_READ,    /* background: local load */
+    NUNA_FLIGHT_WRITE,   /* background: local store */
     NUNA_FLIGHT_REMOTE,  /* at the destination: another GPU's store; `link` is its flight there */
 };
 

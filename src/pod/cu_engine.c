@@ -29,6 +29,14 @@ static void push_tb(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb)
     cu->tb_tail = tb;
 }
 
+/* The threadblock has lines to issue. */
+void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb)
+{
+    uint32_t cu = gpu->tbs[tb].cu;
+    push_tb(gpu, &gpu->cus[cu], tb);
+    kick(gpu, cu);
+}
+
 /* Opens chunk `chunk` of pair `pair`; its bytes, 0 when there is nothing to move. */
 static uint64_t open_chunk(struct nuna_gpu_lp *gpu, struct nuna_tb *tb, const struct nuna_op *op)
 {
@@ -79,8 +87,7 @@ static bool transfer(void *context, uint32_t tb_index, uint32_t op)
     if (!seek_chunk(gpu, tb))
         return true;
     tb->loading = true;
-    push_tb(gpu, &gpu->cus[tb->cu], tb_index);
-    kick(gpu, tb->cu);
+    nuna_cu_enqueue(gpu, tb_index);
     return false;
 }
 
@@ -92,10 +99,9 @@ static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
     for (uint32_t i = 0; i < op->id_count; i++) {
         const struct nuna_channel *channel =
             &plan->channels[plan->gpus[gpu->gpu].channel_at + plan->ids[op->id_at + i]];
-        const struct nuna_layout *layout = &gpu->pod->layout;
-        struct nuna_location flag = nuna_address_locate(
-            &gpu->pod->map, layout->gpus[channel->peer].flags +
-                                (uint64_t)channel->peer_channel * layout->flag_stride);
+        struct nuna_location flag = nuna_pod_locate(
+            gpu->pod, channel->peer,
+            nuna_layout_flag(&gpu->pod->layout, channel->peer, channel->peer_channel));
         uint32_t handle = nuna_flight_get(&gpu->flights);
         struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
         flight->start = gpu->lp->now;
@@ -148,7 +154,7 @@ static uint32_t load_channel(struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
         position =
             gpu->pod->layout.gpus[src->gpu].chunks[src->buffer][src->index + tb->chunk].position;
     }
-    return nuna_address_locate(&gpu->pod->map, position + tb->line).channel;
+    return nuna_pod_locate(gpu->pod, gpu->gpu, position + tb->line).channel;
 }
 
 /* After a line (or operand): on to the next; the threadblock queues again while it has lines. */
@@ -175,6 +181,10 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
     uint32_t tb_index = cu->tb_head;
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     cu->tb_head = tb->next;
+    if (tb_index >= gpu->plan_tb_count) {
+        nuna_background_issue(gpu, cu, tb_index);
+        return;
+    }
     uint32_t handle = nuna_flight_get(&gpu->flights);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     uint64_t rest = tb->bytes - tb->line;
@@ -188,7 +198,7 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
         flight->link = tb->leader;
     } else {
         struct nuna_location target =
-            nuna_address_locate(&gpu->pod->map, tb->dst_position + tb->line);
+            nuna_pod_locate(gpu->pod, tb->dst_gpu, tb->dst_position + tb->line);
         flight->kind = tb->flight_kind;
         flight->target = target.channel;
         flight->port = (uint8_t)target.port;
@@ -289,6 +299,9 @@ static void load_back(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t hand
     nuna_flight_stamp(flight, NUNA_STAMP_LOAD_BACK, gpu->lp->now);
     if (flight->kind == NUNA_FLIGHT_REDUCE) {
         operand_back(gpu, cu, handle);
+    } else if (flight->kind == NUNA_FLIGHT_READ) {
+        cu->outstanding--;
+        nuna_background_line_done(gpu, handle);
     } else if (flight->kind == NUNA_FLIGHT_OPERAND) {
         uint32_t leader = flight->link;
         nuna_flight_put(&gpu->flights, handle);
@@ -325,11 +338,15 @@ void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle)
         load_back(gpu, cu, handle);
     } else {
         cu->outstanding--;
-        if (flight->kind == NUNA_FLIGHT_PUT)
-            remote_store_acked(gpu, flight);
-        else
-            line_done(gpu, flight->tb, flight, true);
-        nuna_flight_put(&gpu->flights, handle);
+        if (flight->kind == NUNA_FLIGHT_WRITE) {
+            nuna_background_line_done(gpu, handle);
+        } else {
+            if (flight->kind == NUNA_FLIGHT_PUT)
+                remote_store_acked(gpu, flight);
+            else
+                line_done(gpu, flight->tb, flight, true);
+            nuna_flight_put(&gpu->flights, handle);
+        }
     }
     kick(gpu, cu_index);
 }

@@ -243,13 +243,17 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     gpu->lp = lp;
     gpu->trace = trace;
     gpu->cus = calloc(pod->topology.cu_count, sizeof *gpu->cus);
-    gpu->tbs = calloc(plan_gpu->tb_count + 1, sizeof *gpu->tbs);
+    gpu->plan_tb_count = plan_gpu->tb_count;
+    gpu->tile_count =
+        pod->params->background.gemm_size > 0 ? (uint32_t)pod->params->background.gemm_tiles : 0;
+    uint32_t tb_count = gpu->plan_tb_count + gpu->tile_count;
+    gpu->tbs = calloc((size_t)tb_count + 1, sizeof *gpu->tbs);
     gpu->channel_trace = calloc(plan_gpu->channel_count + 1, sizeof *gpu->channel_trace);
     if (!gpu->cus || !gpu->tbs || !gpu->channel_trace)
         return false;
     for (uint32_t cu = 0; cu < pod->topology.cu_count; cu++)
         nuna_cu_init(&gpu->cus[cu]);
-    for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++)
+    for (uint32_t tb = 0; tb < tb_count; tb++)
         gpu->tbs[tb].next = NUNA_NO_TB;
     return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
            nuna_scaleup_init(&gpu->scaleup, &pod->clos) && nuna_flight_pool_init(&gpu->flights) &&
@@ -265,5 +269,6 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
     nuna_exec_finish(&gpu->exec);
     free(gpu->cus);
     free(gpu->tbs);
+    free(gpu->tiles);
     free(gpu->channel_trace);
 }

@@ -10,6 +10,7 @@
 #include "gpu/cu.h"
 #include "gpu/flight.h"
 #include "gpu/hbm.h"
+#include "gpu/placement.h"
 #include "gpu/topology.h"
 #include "noc/mesh.h"
 #include "pod/layout.h"
@@ -31,6 +32,8 @@ struct nuna_pod {
     struct nuna_clos clos;
     struct nuna_address_map map;
     struct nuna_layout layout;
+    struct nuna_placement placement;
+    uint32_t domains; /* granularity of the placement; 1 for policies without domains */
     uint32_t gpu_count;
     uint32_t flit_bytes, control_bytes;
     uint32_t max_outstanding;
@@ -61,9 +64,16 @@ struct nuna_tb {
     uint32_t pending;                    /* lines on their way that the operation waits for */
     uint32_t unacked;                    /* remote stores not acknowledged, of all operations */
     uint32_t next;                       /* in the CU's list */
-    uint8_t flight_kind;
-    bool loading;      /* lines are left to load */
-    bool signal_waits; /* a SIGNAL waits for `unacked` to become 0 */
+    uint8_t flight_kind;                 /* enum nuna_flight_kind */
+    bool loading;                        /* lines are left to load */
+    bool signal_waits;                   /* a SIGNAL waits for `unacked` to become 0 */
+};
+
+/* A tile of the background kernel: reads two panels, computes, writes its output. */
+struct nuna_tile {
+    uint64_t panel[2], output; /* positions */
+    uint64_t panel_bytes[2], output_bytes;
+    nuna_time compute;
 };
 
 struct nuna_gpu_lp {
@@ -75,7 +85,9 @@ struct nuna_gpu_lp {
     struct nuna_scaleup scaleup;
     struct nuna_flight_pool flights;
     struct nuna_cu *cus;
-    struct nuna_tb *tbs;
+    struct nuna_tb *tbs; /* the plan's threadblocks, then one per background tile */
+    struct nuna_tile *tiles;
+    uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
     struct nuna_op_trace *trace;         /* the pod's, by operation */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
@@ -93,9 +105,24 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
 void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 
+/* pod/background.c: starts the tiles, one per CU of `cu`, and follows them. */
+bool nuna_background_init(struct nuna_gpu_lp *gpu, const uint32_t *cu);
+void nuna_background_start(struct nuna_gpu_lp *gpu);
+void nuna_background_issue(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb);
+void nuna_background_line_done(struct nuna_gpu_lp *gpu, uint32_t handle);
+
 /* pod/cu_engine.c: the CU's side of a flight. */
+void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb);
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
+
+/* Where a position in a GPU's memory is. */
+static inline struct nuna_location nuna_pod_locate(const struct nuna_pod *pod, uint32_t gpu,
+                                                   uint64_t position)
+{
+    const struct nuna_frame *pages = pod->placement.pages ? pod->placement.pages[gpu] : NULL;
+    return nuna_address_locate(&pod->map, pages, position);
+}
 
 static inline uint16_t nuna_gpu_cu_router(const struct nuna_gpu_lp *gpu, uint32_t cu)
 {

@@ -9,6 +9,7 @@ struct view {
     struct nuna_topology topology;
     nuna_time access;  /* one line's memory access */
     nuna_time scaleup; /* one line's way from port to port */
+    nuna_time back;    /* a control packet's way from port to port */
 };
 
 static void spread_start(struct nuna_spread *spread)
@@ -36,27 +37,70 @@ static bool view_init(struct view *view, const struct nuna_params *params)
     view->access = (nuna_time)params->hbm.access_latency +
                    nuna_units_transfer_time(line, (uint64_t)params->hbm.channel_rate, NULL);
     view->scaleup = 2 * (clos.port_rate.time[0] + clos.link_latency) + clos.switch_latency;
+    view->back = view->scaleup - 2 * (clos.port_rate.time[0] - clos.port_rate.time[1]);
     return nuna_noc_shape_init(&view->noc, params) &&
            nuna_topology_init(&view->topology, &view->noc, params);
 }
 
-static void visit_cu(const struct view *view, uint32_t cu, struct nuna_latency_map *map)
+/* Extremes of the atomic round trip: of one CU over the addresses, and of each address over the
+ * CUs. */
+struct extremes {
+    nuna_time least, most;
+};
+
+static void extremes_add(struct extremes *extremes, nuna_time time)
+{
+    extremes->least = time < extremes->least ? time : extremes->least;
+    extremes->most = time > extremes->most ? time : extremes->most;
+}
+
+static void visit_cu(const struct view *view, uint32_t cu, struct nuna_latency_map *map,
+                     struct extremes *address)
 {
     const struct nuna_topology *topology = &view->topology;
+    uint16_t router = topology->cu_router[cu];
+    struct extremes own = {.least = NUNA_TIME_MAX};
     for (uint32_t s = 0; s < topology->stack_count; s++) {
         nuna_time sum = 0;
         for (uint32_t p = 0; p < topology->port_count; p++) {
             uint16_t port = topology->port_router[p];
-            nuna_time noc = nuna_noc_zero_load(&view->noc, topology->cu_router[cu], port) +
-                            nuna_noc_zero_load(&view->noc, port,
-                                               nuna_topology_stack_router(topology, port, s)) +
-                            view->access;
+            uint16_t stack = nuna_topology_stack_router(topology, port, s);
+            nuna_time noc = nuna_noc_zero_load(&view->noc, router, port) +
+                            nuna_noc_zero_load(&view->noc, port, stack) + view->access;
+            nuna_time round = noc + view->scaleup + nuna_noc_zero_load(&view->noc, stack, port) +
+                              view->back + nuna_noc_zero_load(&view->noc, port, router);
             spread_add(&map->noc, noc);
             spread_add(&map->transfer, noc + view->scaleup);
-            sum += noc + view->scaleup;
+            extremes_add(&own, round);
+            extremes_add(&address[s * topology->port_count + p], round);
+            sum += round;
         }
         map->by_cu_stack[(size_t)cu * topology->stack_count + s] = sum / topology->port_count;
     }
+    map->atomic.over_addresses += own.most - own.least; /* a sum until the end */
+}
+
+static bool visit_all(const struct view *view, struct nuna_latency_map *map)
+{
+    uint32_t addresses = map->stacks * view->topology.port_count;
+    struct extremes *address = malloc(addresses * sizeof *address);
+    if (!address)
+        return false;
+    for (uint32_t i = 0; i < addresses; i++)
+        address[i] = (struct extremes){.least = NUNA_TIME_MAX};
+    spread_start(&map->noc);
+    spread_start(&map->transfer);
+    for (uint32_t cu = 0; cu < map->cus; cu++)
+        visit_cu(view, cu, map, address);
+    uint64_t count = (uint64_t)map->cus * addresses;
+    spread_end(&map->noc, count);
+    spread_end(&map->transfer, count);
+    map->atomic.over_addresses /= map->cus;
+    for (uint32_t i = 0; i < addresses; i++)
+        map->atomic.over_cus += address[i].most - address[i].least;
+    map->atomic.over_cus /= addresses;
+    free(address);
+    return true;
 }
 
 bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,
@@ -72,15 +116,7 @@ bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency
             calloc((size_t)ret_map->cus * ret_map->stacks, sizeof *ret_map->by_cu_stack);
         made = ret_map->by_cu_stack != NULL;
     }
-    if (made) {
-        spread_start(&ret_map->noc);
-        spread_start(&ret_map->transfer);
-        for (uint32_t cu = 0; cu < ret_map->cus; cu++)
-            visit_cu(&view, cu, ret_map);
-        uint64_t count = (uint64_t)ret_map->cus * ret_map->stacks * view.topology.port_count;
-        spread_end(&ret_map->noc, count);
-        spread_end(&ret_map->transfer, count);
-    }
+    made = made && visit_all(&view, ret_map);
     nuna_topology_finish(&view.topology);
     nuna_noc_shape_finish(&view.noc);
     return made || nuna_fail_memory(err, "the latency map");

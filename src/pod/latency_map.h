@@ -11,13 +11,22 @@ struct nuna_spread {
     nuna_time best, mean, worst;
 };
 
+/* Spread of the round trip of a remote atomic (there as a store, back as a control packet): an
+ * address is a stack and a port. `over_addresses` is the mean over the CUs of the difference
+ * between a CU's slowest and fastest address, `over_cus` the mean over the addresses of that
+ * between an address's slowest and fastest CU. */
+struct nuna_atomic_spread {
+    nuna_time over_addresses, over_cus;
+};
+
 /* NoC part: CU to port, port to stack, and the memory access; transfer: that and the scale-up
  * network. Over all combinations of CU, port and stack. */
 struct nuna_latency_map {
     struct nuna_spread noc, transfer;
     uint32_t cus, stacks;
-    nuna_time
-        *by_cu_stack; /* [cu * stacks + stack]: transfer, mean over the ports; owned by the map */
+    struct nuna_atomic_spread atomic;
+    /* [cu * stacks + stack]: round trip of an atomic, mean over the ports; the map's. */
+    nuna_time *by_cu_stack;
 };
 
 bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,

@@ -1,10 +1,12 @@
 /* Where the plan's chunks lie in each GPU's memory.
  *
- * The physical image of a GPU holds its input, output and scratch buffer and its flags, each from a
- * page boundary. Inside a buffer chunks lie without gaps; the blocks of a buffer that has one block
- * per rank lie in relative order (own rank first, then own + 1, ...), which makes every GPU's
- * memory look the same from its own seat. Which chunk lies where in virtual memory is the plan's
- * business, where its frames lie is the driver's choice.
+ * The image of a GPU holds its input, output and scratch buffer and its flags, each from a page
+ * boundary. Frames are given out chunk by chunk: a chunk begins on a page of its own, unless it
+ * fits behind its predecessors on theirs. The blocks of a buffer that has one block per rank come
+ * in relative order (own rank first, then own + 1, ...), which makes every GPU's memory look the
+ * same from its own seat. Where a chunk lies in virtual memory is the plan's business, where its
+ * frames lie is the driver's choice. In a plan that runs in place the smaller of input and output
+ * is the GPU's own block of the larger.
  */
 #ifndef NUNA_POD_LAYOUT_H
 #define NUNA_POD_LAYOUT_H
@@ -17,7 +19,11 @@ struct nuna_chunk_place {
 
 struct nuna_layout_gpu {
     struct nuna_chunk_place *chunks[NUNA_BUFFER_COUNT];
-    uint64_t flags; /* position of channel 0's flag; one line each */
+    uint64_t flags;          /* first of the flags' pages; one line each */
+    uint64_t *flag_position; /* [channel], or NULL: side by side from `flags` on */
+    /* In place, chunk i of `alias_buffer` is chunk alias_first + i of `alias_whole`; else
+     * NUNA_BUFFER_COUNT. */
+    uint32_t alias_buffer, alias_whole, alias_first;
     uint64_t end;
 };
 
@@ -30,5 +36,13 @@ struct nuna_layout {
 bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t size,
                       uint64_t page_size, uint32_t line_size);
 void nuna_layout_finish(struct nuna_layout *layout);
+
+static inline uint64_t nuna_layout_flag(const struct nuna_layout *layout, uint32_t gpu,
+                                        uint32_t channel)
+{
+    const struct nuna_layout_gpu *places = &layout->gpus[gpu];
+    return places->flag_position ? places->flag_position[channel]
+                                 : places->flags + (uint64_t)channel * layout->flag_stride;
+}
 
 #endif

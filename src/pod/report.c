@@ -90,7 +90,8 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
 {
     fputs("config,plan,collective,gpus,size_bytes,policy,nar_domains,seed,status,time_ns,"
           "algbw_GBps,busbw_GBps,stores,store_mean_ns,store_p50_ns,store_p99_ns,store_max_ns,"
-          "bytes_requested,bytes_delivered,events,wall_s,events_per_s,peak_rss_bytes",
+          "bytes_requested,bytes_delivered,events,wall_s,events_per_s,peak_rss_bytes,"
+          "store_sd_ns,store_skew",
           out);
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
         fputs(",path_", out);
@@ -106,6 +107,8 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
     double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
     fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.0f,%" PRIu64, result->bytes_requested,
             result->bytes_delivered, result->events, info->wall_s, rate, info->peak_rss_bytes);
+    fprintf(out, ",%.3f,%.4f", nuna_latency_sd(result->latency) / 1e3,
+            nuna_latency_skew(result->latency));
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
         fputc(',', out);
         print_thousandths(out, result->path[p]);

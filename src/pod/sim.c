@@ -1,8 +1,8 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/sim.h"
-#include "gpu/placement.h"
 #include "pod/sim_private.h"
+#include "pod/workload.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +22,54 @@ static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params
     nuna_address_map_init(&pod->map, params);
 }
 
-static bool place_threadblocks(struct nuna_sim *sim)
+/* In flight while a stack answers a CU beside it: channel rates times memory and NoC latency. */
+static uint64_t stack_budget(const struct nuna_params *params)
+{
+    uint64_t delay = (uint64_t)(params->hbm.access_latency + 2 * params->noc.injection_latency +
+                                2 * params->noc.ejection_latency);
+    uint64_t rate = (uint64_t)(params->hbm.channel_rate * params->hbm.channels_per_stack);
+    return (uint64_t)((unsigned __int128)rate * delay / NUNA_PS_PER_S) + 1;
+}
+
+static bool place(struct nuna_sim *sim)
+{
+    struct nuna_pod *pod = &sim->pod;
+    enum nuna_policy policy = (enum nuna_policy)pod->params->placement.policy;
+    pod->domains = nuna_policy_uses_domains(policy) ? sim->options.domains : 1;
+    const struct nuna_placement_spec spec = {
+        .topology = &pod->topology,
+        .map = &pod->map,
+        .policy = policy,
+        .domains = pod->domains,
+        .cu_budget = (uint64_t)pod->params->placement.cu_budget,
+        .stack_budget = stack_budget(pod->params),
+        .line_bytes = pod->flit_bytes,
+    };
+    struct nuna_workload workload;
+    bool ok =
+        nuna_workload_init(&workload, pod->plan, &pod->layout, pod->map.page_size, spec.domains) &&
+        nuna_placement_make(&spec, &workload, &pod->placement) &&
+        nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
+    nuna_workload_finish(&workload);
+    for (uint32_t g = 0; ok && g < pod->gpu_count; g++)
+        for (uint32_t tb = 0; tb < pod->plan->gpus[g].tb_count; tb++)
+            sim->gpus[g].tbs[tb].cu = pod->placement.cu[pod->plan->gpus[g].tb_at + tb];
+    return ok;
+}
+
+/* The background kernel is placed as UA would, whatever the collective's policy: behind the
+ * collective's threadblocks. */
+static bool place_background(struct nuna_sim *sim)
 {
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        uint32_t count = sim->pod.plan->gpus[g].tb_count;
-        uint32_t *cu = calloc(count + 1, sizeof *cu);
-        if (!cu || !nuna_placement_ua(&sim->pod.topology, count, cu)) {
-            free(cu);
-            return false;
-        }
-        for (uint32_t tb = 0; tb < count; tb++)
-            sim->gpus[g].tbs[tb].cu = cu[tb];
+        struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        uint32_t count = gpu->plan_tb_count + gpu->tile_count;
+        uint32_t *cu = calloc((size_t)count + 1, sizeof *cu);
+        bool ok = cu && nuna_placement_ua(&sim->pod.topology, count, cu) &&
+                  nuna_background_init(gpu, cu + gpu->plan_tb_count);
         free(cu);
+        if (!ok)
+            return false;
     }
     return true;
 }
@@ -58,7 +94,7 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g), sim->log,
                               sim->trace))
             return false;
-    return place_threadblocks(sim);
+    return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
 }
 
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
@@ -84,6 +120,7 @@ void nuna_sim_destroy(struct nuna_sim *sim)
     for (uint32_t g = 0; sim->gpus && g < sim->pod.gpu_count; g++)
         nuna_gpu_lp_finish(&sim->gpus[g]);
     nuna_kernel_destroy(sim->kernel);
+    nuna_placement_finish(&sim->pod.placement);
     nuna_layout_finish(&sim->pod.layout);
     nuna_topology_finish(&sim->pod.topology);
     nuna_noc_shape_finish(&sim->pod.noc);
@@ -123,6 +160,15 @@ static void report_progress(void *model, nuna_time now)
         .events = nuna_kernel_events(sim->kernel),
     };
     sim->options.progress(sim->options.progress_context, &progress);
+}
+
+static bool collective_done(void *model)
+{
+    const struct nuna_sim *sim = model;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+        if (sim->gpus[g].exec.unfinished > 0)
+            return false;
+    return true;
 }
 
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
@@ -188,12 +234,16 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
 {
     memset(ret_result, 0, sizeof *ret_result);
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         nuna_exec_start(&sim->gpus[g].exec, 0);
+        nuna_background_start(&sim->gpus[g]);
+    }
     const struct nuna_kernel_ops ops = {
         .run = run_lp,
         .deliver = deliver,
         .progress = sim->options.progress ? report_progress : NULL,
+        /* What a background kernel still does then is nobody's question. */
+        .done = sim->pod.params->background.gemm_size > 0 ? collective_done : NULL,
     };
     enum nuna_kernel_status status = nuna_kernel_run(sim->kernel, &ops, sim, sim->options.stop);
     if (status == NUNA_KERNEL_NO_MEMORY)

@@ -17,8 +17,10 @@ struct nuna_progress {
 };
 
 struct nuna_sim_options {
-    uint64_t size;                     /* bytes: the larger of one GPU's input and output buffer */
-    uint32_t threads;                  /* >= 1 */
+    uint64_t size;    /* bytes: the larger of one GPU's input and output buffer */
+    uint32_t threads; /* >= 1 */
+    /* NAR granularity, a divisor of the ports; used by policies that know domains. */
+    uint32_t domains;
     const volatile sig_atomic_t *stop; /* set by a signal handler; may be NULL */
     void (*progress)(void *context, const struct nuna_progress *progress); /* may be NULL */
     void *progress_context;

@@ -1,0 +1,25 @@
+/* What the policies share. Private to src/gpu. */
+#ifndef NUNA_GPU_PLACEMENT_PRIVATE_H
+#define NUNA_GPU_PLACEMENT_PRIVATE_H
+
+#include "gpu/placement.h"
+
+struct nuna_placing {
+    const struct nuna_placement_spec *spec;
+    const struct nuna_workload *workload;
+    const struct nuna_domains *domains; /* NULL for policies that use none */
+    struct nuna_placement *result;
+};
+
+/* Pages of a chunk that no frame was chosen for get `frame`; returns whether there was one. */
+bool nuna_place_pages(const struct nuna_placing *placing, const struct nuna_chunk *chunk,
+                      struct nuna_frame frame);
+
+/* A page without a choice has this many domains. */
+#define NUNA_FRAME_OPEN 0
+
+/* One file per policy; each fills result->cu and, where it places memory, the pages. */
+bool nuna_place_numa(const struct nuna_placing *placing);
+bool nuna_place_nap(const struct nuna_placing *placing);
+
+#endif

@@ -1,0 +1,117 @@
+#include "pod/placement_report.h"
+#include "pod/sim_private.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+static uint32_t x_of(const struct nuna_pod *pod, uint16_t router)
+{
+    return router & ((1u << pod->noc.x_bits) - 1);
+}
+
+static uint32_t y_of(const struct nuna_pod *pod, uint16_t router)
+{
+    return (uint32_t)router >> pod->noc.x_bits;
+}
+
+static struct nuna_frame frame_of(const struct nuna_pod *pod, uint32_t gpu, uint64_t page)
+{
+    return pod->placement.pages ? pod->placement.pages[gpu][page]
+                                : nuna_address_default_frame(&pod->map, page);
+}
+
+static uint64_t page_count(const struct nuna_pod *pod, uint32_t gpu)
+{
+    return (pod->layout.gpus[gpu].end + pod->map.page_size - 1) / pod->map.page_size;
+}
+
+bool nuna_report_placement(FILE *out, const struct nuna_sim *sim)
+{
+    const struct nuna_pod *pod = &sim->pod;
+    fputs("gpu,kind,index,cu,x,y,stack,domains,domain\n", out);
+    for (uint32_t g = 0; g < pod->gpu_count; g++) {
+        const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[g];
+        for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++) {
+            uint32_t cu = pod->placement.cu[plan_gpu->tb_at + tb];
+            uint16_t router = pod->topology.cu_router[cu];
+            fprintf(out, "%u,threadblock,%u,%u,%u,%u,,%u,%u\n", g, tb, cu, x_of(pod, router),
+                    y_of(pod, router), pod->domains, pod->placement.domain[plan_gpu->tb_at + tb]);
+        }
+        for (uint64_t page = 0; page < page_count(pod, g); page++) {
+            struct nuna_frame frame = frame_of(pod, g, page);
+            fprintf(out, "%u,page,%" PRIu64 ",,,,%u,%u,%u\n", g, page, frame.stack, frame.domains,
+                    frame.domain);
+        }
+        if (ferror(out))
+            return false;
+    }
+    return !ferror(out);
+}
+
+/* Stacks of one edge, each as wide as the routers that it spans. */
+static void draw_stacks(FILE *out, const struct nuna_pod *pod, const uint64_t *pages, uint32_t y)
+{
+    bool any = false;
+    for (uint32_t s = 0; s < pod->topology.stack_count; s++) {
+        const struct nuna_stack_place *place = &pod->topology.stack[s];
+        /* On a mesh of one row all stacks are above. */
+        if (place->y != y || (y > 0 && pod->topology.stack[0].y == y))
+            continue;
+        if (!any)
+            fputs("pages     ", out);
+        any = true;
+        int width = 3 * (place->last_x - place->first_x + 1);
+        char text[32];
+        snprintf(text, sizeof text, "[%" PRIu64 "]", pages[s]);
+        fprintf(out, "%-*s", width, text);
+    }
+    if (any)
+        fputc('\n', out);
+}
+
+static void draw_port(FILE *out, const struct nuna_pod *pod, uint32_t x, uint32_t y)
+{
+    uint32_t per_domain = pod->topology.port_count / pod->domains;
+    for (uint32_t p = 0; p < pod->topology.port_count; p++)
+        if (pod->topology.port_router[p] == nuna_noc_router(&pod->noc, x, y)) {
+            fprintf(out, " p%-2u d%-2u ", p, p / per_domain);
+            return;
+        }
+    fputs("         ", out);
+}
+
+bool nuna_draw_placement(FILE *out, const struct nuna_sim *sim, uint32_t gpu)
+{
+    const struct nuna_pod *pod = &sim->pod;
+    uint32_t *blocks = calloc(pod->noc.codes, sizeof *blocks);
+    uint64_t *pages = calloc(pod->topology.stack_count, sizeof *pages);
+    bool ok = blocks && pages;
+    const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[gpu];
+    for (uint32_t tb = 0; ok && tb < plan_gpu->tb_count; tb++)
+        blocks[pod->topology.cu_router[pod->placement.cu[plan_gpu->tb_at + tb]]]++;
+    for (uint64_t page = 0; ok && page < page_count(pod, gpu); page++)
+        pages[frame_of(pod, gpu, page).stack]++;
+    if (ok) {
+        fprintf(
+            out,
+            "placement of GPU %u: threadblocks on each router, pages in each stack, ports (p) with "
+            "their domain (d)\n",
+            gpu);
+        draw_stacks(out, pod, pages, 0);
+        uint32_t per_die = pod->noc.columns / pod->topology.dies;
+        for (uint32_t y = 0; y < pod->noc.rows; y++) {
+            draw_port(out, pod, 0, y);
+            for (uint32_t x = 0; x < pod->noc.columns; x++) {
+                uint32_t n = blocks[nuna_noc_router(&pod->noc, x, y)];
+                fputs(x % per_die == 0 ? "|" : " ", out);
+                fprintf(out, n ? "%2u" : " .", n);
+            }
+            fputs("|", out);
+            draw_port(out, pod, pod->noc.columns - 1, y);
+            fputc('\n', out);
+        }
+        draw_stacks(out, pod, pages, pod->noc.rows - 1);
+    }
+    free(blocks);
+    free(pages);
+    return ok && !ferror(out);
+}

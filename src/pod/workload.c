@@ -1,0 +1,215 @@
+#include "pod/workload.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Chunks are numbered GPU by GPU, buffer by buffer; in place, the part has the numbers of the
+ * whole. */
+struct numbering {
+    const struct nuna_plan *plan;
+    const struct nuna_layout *layout;
+    uint32_t *base; /* [gpu][buffer] */
+};
+
+static uint32_t chunk_number(const struct numbering *numbering, uint32_t gpu, uint32_t buffer,
+                             uint32_t index)
+{
+    const struct nuna_layout_gpu *places = &numbering->layout->gpus[gpu];
+    if (places->alias_buffer == buffer) {
+        buffer = places->alias_whole;
+        index += places->alias_first;
+    }
+    return numbering->base[gpu * NUNA_BUFFER_COUNT + buffer] + index;
+}
+
+static bool number_chunks(struct nuna_workload *workload, struct numbering *numbering)
+{
+    const struct nuna_plan *plan = numbering->plan;
+    numbering->base = calloc((size_t)plan->gpu_count * NUNA_BUFFER_COUNT, sizeof *numbering->base);
+    if (!numbering->base)
+        return false;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (int b = 0; b < NUNA_BUFFER_COUNT; b++) {
+            numbering->base[g * NUNA_BUFFER_COUNT + (uint32_t)b] = workload->chunk_count;
+            workload->chunk_count += plan->gpus[g].chunks[b];
+        }
+    workload->chunks = calloc((size_t)workload->chunk_count + 1, sizeof *workload->chunks);
+    if (!workload->chunks)
+        return false;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (int b = 0; b < NUNA_BUFFER_COUNT; b++)
+            for (uint32_t i = 0; i < plan->gpus[g].chunks[b]; i++) {
+                const struct nuna_chunk_place *place = &numbering->layout->gpus[g].chunks[b][i];
+                struct nuna_chunk *chunk =
+                    &workload->chunks[chunk_number(numbering, g, (uint32_t)b, i)];
+                /* A whole and its part agree; the whole is never shorter. */
+                if (chunk->bytes > place->bytes)
+                    continue;
+                *chunk = (struct nuna_chunk){g, place->position, place->bytes};
+            }
+    return true;
+}
+
+struct listing {
+    const struct numbering *numbering;
+    struct nuna_workload *workload;
+    size_t capacity;
+    uint32_t *seen; /* [chunk]: last threadblock that listed it, plus one */
+    uint32_t work;
+    bool failed;
+};
+
+static void list_access(struct listing *listing, uint32_t chunk, enum nuna_access_kind kind)
+{
+    struct nuna_workload *workload = listing->workload;
+    if (listing->seen[chunk] == listing->work + 1 || listing->failed)
+        return;
+    listing->seen[chunk] = listing->work + 1;
+    if (workload->access_count == listing->capacity) {
+        size_t capacity = listing->capacity ? 2 * listing->capacity : 1024;
+        struct nuna_access *accesses =
+            realloc(workload->accesses, capacity * sizeof *workload->accesses);
+        if (!accesses) {
+            listing->failed = true;
+            return;
+        }
+        workload->accesses = accesses;
+        listing->capacity = capacity;
+    }
+    workload->accesses[workload->access_count++] =
+        (struct nuna_access){.chunk = chunk, .kind = (uint8_t)kind};
+    workload->works[listing->work].access_count++;
+}
+
+static void list_ranges(struct listing *listing, uint32_t gpu, uint32_t at, uint32_t count,
+                        bool load)
+{
+    for (uint32_t r = at; r < at + count; r++) {
+        const struct nuna_range *range = &listing->numbering->plan->ranges[r];
+        enum nuna_access_kind kind = load                ? NUNA_ACCESS_LOAD
+                                     : range->gpu == gpu ? NUNA_ACCESS_STORE
+                                                         : NUNA_ACCESS_REMOTE_STORE;
+        for (uint32_t i = 0; i < range->count; i++)
+            list_access(
+                listing,
+                chunk_number(listing->numbering, range->gpu, range->buffer, range->index + i),
+                kind);
+    }
+}
+
+static bool list_works(struct nuna_workload *workload, const struct numbering *numbering)
+{
+    const struct nuna_plan *plan = numbering->plan;
+    struct listing listing = {.numbering = numbering, .workload = workload};
+    workload->works = calloc(plan->threadblock_count + 1, sizeof *workload->works);
+    listing.seen = calloc((size_t)workload->chunk_count + 1, sizeof *listing.seen);
+    listing.failed = !workload->works || !listing.seen;
+    for (uint32_t g = 0; g < plan->gpu_count && !listing.failed; g++)
+        for (uint32_t t = 0; t < plan->gpus[g].tb_count; t++) {
+            const struct nuna_threadblock *tb = &plan->threadblocks[plan->gpus[g].tb_at + t];
+            listing.work = plan->gpus[g].tb_at + t;
+            workload->works[listing.work] =
+                (struct nuna_work){.gpu = g, .access_at = workload->access_count};
+            for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++) {
+                const struct nuna_op *op = &plan->ops[o];
+                list_ranges(&listing, g, op->src_at, op->src_count, true);
+                list_ranges(&listing, g, op->dst_at, op->dst_count, false);
+            }
+        }
+    free(listing.seen);
+    return !listing.failed;
+}
+
+bool nuna_workload_init(struct nuna_workload *workload, const struct nuna_plan *plan,
+                        const struct nuna_layout *layout, uint64_t page_size, uint32_t domains)
+{
+    memset(workload, 0, sizeof *workload);
+    struct numbering numbering = {.plan = plan, .layout = layout};
+    workload->gpu_count = plan->gpu_count;
+    workload->work_count = (uint32_t)plan->threadblock_count;
+    workload->image_bytes = calloc(plan->gpu_count, sizeof *workload->image_bytes);
+    bool ok = workload->image_bytes && number_chunks(workload, &numbering) &&
+              list_works(workload, &numbering);
+    /* Each domain's flags begin on a page of their own. */
+    for (uint32_t g = 0; ok && g < plan->gpu_count; g++)
+        workload->image_bytes[g] = layout->gpus[g].end + (uint64_t)domains * page_size;
+    free(numbering.base);
+    return ok;
+}
+
+void nuna_workload_finish(struct nuna_workload *workload)
+{
+    free(workload->image_bytes);
+    free(workload->works);
+    free(workload->accesses);
+    free(workload->chunks);
+    memset(workload, 0, sizeof *workload);
+}
+
+/* The domain of the threadblock that signals on each channel end: of the first, should there be
+ * several. */
+static void find_signallers(const struct nuna_plan *plan, const struct nuna_placement *placement,
+                            uint32_t *ret_domain)
+{
+    for (uint32_t g = plan->gpu_count; g-- > 0;)
+        for (uint32_t w = plan->gpus[g].tb_at + plan->gpus[g].tb_count;
+             w-- > plan->gpus[g].tb_at;) {
+            const struct nuna_threadblock *tb = &plan->threadblocks[w];
+            for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++) {
+                const struct nuna_op *op = &plan->ops[o];
+                for (uint32_t i = 0; op->kind == NUNA_OP_SIGNAL && i < op->id_count; i++) {
+                    const struct nuna_channel *channel =
+                        &plan->channels[plan->gpus[g].channel_at + plan->ids[op->id_at + i]];
+                    ret_domain[plan->gpus[channel->peer].channel_at + channel->peer_channel] =
+                        placement->domain[w];
+                }
+            }
+        }
+}
+
+static bool place_flags_of_gpu(struct nuna_layout_gpu *gpu, const struct nuna_plan_gpu *plan_gpu,
+                               const uint32_t *domain, uint32_t line,
+                               const struct nuna_placement_spec *spec,
+                               const struct nuna_placement *placement, struct nuna_frame *pages)
+{
+    uint64_t page_size = spec->map->page_size, position = gpu->flags;
+    gpu->flag_position = calloc(plan_gpu->channel_count + 1, sizeof *gpu->flag_position);
+    if (!gpu->flag_position)
+        return false;
+    bool routes = nuna_policy_routes(spec->policy);
+    for (uint32_t d = 0; d < spec->domains; d++) {
+        for (uint32_t c = 0; c < plan_gpu->channel_count; c++) {
+            if (domain[plan_gpu->channel_at + c] != d)
+                continue;
+            uint64_t page = position / page_size;
+            struct nuna_frame frame = nuna_address_default_frame(spec->map, page);
+            if (routes) {
+                frame.domains = (uint8_t)spec->domains;
+                frame.domain = (uint8_t)d;
+            }
+            if (nuna_policy_places_memory(spec->policy))
+                frame.stack = (uint8_t)placement->domain_stack[d];
+            pages[page] = frame;
+            gpu->flag_position[c] = position;
+            position += line;
+        }
+        position = (position + page_size - 1) / page_size * page_size;
+    }
+    return true;
+}
+
+bool nuna_place_flags(struct nuna_layout *layout, const struct nuna_plan *plan,
+                      const struct nuna_placement_spec *spec, struct nuna_placement *placement)
+{
+    if (!placement->pages)
+        return true;
+    uint32_t *domain = calloc(plan->channel_count + 1, sizeof *domain);
+    if (!domain)
+        return false;
+    find_signallers(plan, placement, domain);
+    bool ok = true;
+    for (uint32_t g = 0; ok && g < plan->gpu_count; g++)
+        ok = place_flags_of_gpu(&layout->gpus[g], &plan->gpus[g], domain, layout->flag_stride, spec,
+                                placement, placement->pages[g]);
+    free(domain);
+    return ok;
+}
