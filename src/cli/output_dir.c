@@ -40,6 +40,10 @@ bool nuna_output_open(const char *dir, const char *name, struct nuna_output_file
                       struct nuna_error *err)
 {
     snprintf(ret_file->path, sizeof ret_file->path, "%s/%s", dir, name);
+    struct stat st;
+    if (stat(ret_file->path, &st) == 0 && S_ISDIR(st.st_mode))
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: is a folder, expected a file or nothing",
+                         ret_file->path);
     snprintf(ret_file->temporary, sizeof ret_file->temporary, "%s.%ld.tmp", ret_file->path,
              (long)getpid());
     ret_file->stream = fopen(ret_file->temporary, "w");

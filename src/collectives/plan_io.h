@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 /* Reads a plan file; the format is told from the content. Errors: `file: json.path: what is wrong,
- * what was expected`, or `file:line:column: ...` for malformed JSON. Free with nuna_plan_destroy. */
+ * what was expected`, or `file:line:column: ...` for malformed JSON. Free with nuna_plan_destroy.
+ */
 struct nuna_plan *nuna_plan_read(const char *path, struct nuna_error *err);
 
 enum nuna_algorithm {
@@ -21,9 +22,9 @@ struct nuna_plan_spec {
     uint32_t channels; /* threadblocks per peer (all-pairs), rings (ring); 1 .. 1024 */
 };
 
-/* Generates a plan. All-pairs plans list peers in relative order (own rank + 1, + 2, ...), and every
- * GPU's list of threadblocks is the same but for that relabelling. Refuses specs whose plan would need
- * absurd memory. */
+/* Generates a plan. All-pairs plans list peers in relative order (own rank + 1, + 2, ...), and
+ * every GPU's list of threadblocks is the same but for that relabelling. Refuses specs whose plan
+ * would need absurd memory. */
 struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct nuna_error *err);
 
 /* "allgather,channels=8,algorithm=ring" (what follows "builtin:"); `gpus` and `channels` are the
@@ -36,16 +37,16 @@ bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out);
 
 /* What the checker found. */
 struct nuna_plan_verdict {
-    bool proved;              /* the collective's postcondition holds */
-    bool nothing_to_prove;    /* collective OTHER: completes, result unchecked */
-    uint64_t operations;      /* executed symbolically */
+    bool proved;           /* the collective's postcondition holds */
+    bool nothing_to_prove; /* collective OTHER: completes, result unchecked */
+    uint64_t operations;   /* executed symbolically */
     uint64_t signals, puts;
 };
 
 /* Static check: ranges, ids, signals against waits, completion (no deadlock), and the collective's
- * postcondition by symbolic execution over chunks. Returns false with a located reason (who waits for
- * whom; which chunk of which GPU lacks whose contribution) when the plan is wrong. A plan that can only
- * deadlock fails with code NUNA_EXIT_BAD_INPUT, as every wrong plan does. */
+ * postcondition by symbolic execution over chunks. Returns false with a located reason (who waits
+ * for whom; which chunk of which GPU lacks whose contribution) when the plan is wrong. A plan that
+ * can only deadlock fails with code NUNA_EXIT_BAD_INPUT, as every wrong plan does. */
 bool nuna_plan_check(const struct nuna_plan *plan, struct nuna_plan_verdict *ret_verdict,
                      struct nuna_error *err);
 

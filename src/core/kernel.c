@@ -72,6 +72,15 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
         nuna_kernel_destroy(kernel);
         return NULL;
     }
+    for (size_t i = 0; i < (size_t)lp_count * kernel->worker_count; i++) {
+        struct nuna_outbox *box = &kernel->outboxes[i];
+        box->capacity = 16;
+        box->items = malloc(box->capacity * sizeof *box->items);
+        if (!box->items) {
+            nuna_kernel_destroy(kernel);
+            return NULL;
+        }
+    }
     for (uint32_t i = 0; i < lp_count; i++) {
         struct nuna_lp *lp = &kernel->lps[i];
         nuna_wheel_init(&lp->local);
@@ -133,7 +142,7 @@ void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event
  * barrier. */
 void nuna_lp_send_slow(struct nuna_lp *lp, struct nuna_outbox *box)
 {
-    size_t capacity = box->capacity ? 2 * box->capacity : 256;
+    size_t capacity = 2 * box->capacity;
     struct nuna_message *items = realloc(box->items, capacity * sizeof *items);
     if (items) {
         box->items = items;
@@ -141,8 +150,7 @@ void nuna_lp_send_slow(struct nuna_lp *lp, struct nuna_outbox *box)
         return;
     }
     lp->out_of_memory = true;
-    if (box->count > 0)
-        box->count--;
+    box->count--;
 }
 
 static bool inbox_before(struct nuna_event a, struct nuna_event b)

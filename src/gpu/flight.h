@@ -99,11 +99,17 @@ static inline void nuna_flight_put(struct nuna_flight_pool *pool, uint32_t handl
     pool->in_use--;
 }
 
+/* Time since the flight's start, saturated. */
+static inline uint32_t nuna_flight_since(const struct nuna_flight *flight, nuna_time now)
+{
+    nuna_time since = now - flight->start;
+    return since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+}
+
 static inline void nuna_flight_stamp(struct nuna_flight *flight, enum nuna_stamp stamp,
                                      nuna_time now)
 {
-    nuna_time since = now - flight->start;
-    flight->stamp[stamp] = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+    flight->stamp[stamp] = nuna_flight_since(flight, now);
 }
 
 #endif

@@ -231,7 +231,7 @@ static void line_done(struct nuna_gpu_lp *gpu, uint32_t tb_index, const struct n
     trace->has_load = true;
     trace->has_store = has_store;
     if (has_store)
-        trace->acked = (uint32_t)(gpu->lp->now - last->start);
+        trace->acked = nuna_flight_since(last, gpu->lp->now);
     nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
 }
 
@@ -321,7 +321,7 @@ static void remote_store_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight
     struct nuna_op_trace *trace = &gpu->trace[tb->op];
     trace->start = flight->start;
     memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
-    trace->acked = (uint32_t)(gpu->lp->now - flight->start);
+    trace->acked = nuna_flight_since(flight, gpu->lp->now);
     trace->has_load = trace->has_store = true;
     uint32_t tb_index = flight->tb;
     issue_flags(gpu, tb_index, tb->op);

@@ -25,8 +25,10 @@ static uint64_t place_buffer(struct nuna_chunk_place *chunks, const struct nuna_
                              uint64_t page_size, uint64_t position)
 {
     uint32_t count = plan->gpus[gpu].chunks[buffer], ranks = plan->gpu_count;
+    /* A buffer that holds the GPU's own block only has nothing to turn. */
     bool blocks = count > 0 && count % ranks == 0 &&
-                  nuna_plan_chunk_block(plan, gpu, buffer, 0) != UINT32_MAX;
+                  nuna_plan_chunk_block(plan, gpu, buffer, 0) !=
+                      nuna_plan_chunk_block(plan, gpu, buffer, count - 1);
     uint32_t per_block = blocks ? count / ranks : count;
     for (uint32_t rel = 0; rel < (blocks ? ranks : 1); rel++) {
         uint32_t first = blocks ? (gpu + rel) % ranks * per_block : 0;

@@ -12,37 +12,43 @@
 /* Each test works in a directory of its own, so that messages have short, fixed file names. */
 static char directory[64];
 
-static void enter(void) {
+static void enter(void)
+{
     strcpy(directory, "/tmp/nuna-config-XXXXXX");
     cr_assert(mkdtemp(directory) != NULL);
     cr_assert_eq(chdir(directory), 0);
 }
 
-static void leave(void) {
+static void leave(void)
+{
     char command[128];
     snprintf(command, sizeof(command), "rm -rf -- %s", directory);
     cr_assert_eq(chdir("/"), 0);
     cr_assert_eq(system(command), 0);
 }
 
-static void write_bytes(const char *path, const char *bytes, size_t size) {
+static void write_bytes(const char *path, const char *bytes, size_t size)
+{
     FILE *file = fopen(path, "wb");
     cr_assert(file != NULL);
     cr_assert_eq(fwrite(bytes, 1, size, file), size);
     cr_assert_eq(fclose(file), 0);
 }
 
-static void write_text(const char *path, const char *text) {
+static void write_text(const char *path, const char *text)
+{
     write_bytes(path, text, strlen(text));
 }
 
-static struct nuna_config *create(void) {
+static struct nuna_config *create(void)
+{
     struct nuna_config *config = nuna_config_create();
     cr_assert(config != NULL);
     return config;
 }
 
-static void expect_load_error(const char *path, const char *message) {
+static void expect_load_error(const char *path, const char *message)
+{
     struct nuna_config *config = create();
     struct nuna_error err = {0};
     cr_assert(!nuna_config_load(config, path, &err), "loaded, expected: %s", message);
@@ -51,7 +57,8 @@ static void expect_load_error(const char *path, const char *message) {
     nuna_config_destroy(config);
 }
 
-static struct nuna_config *load(const char *path) {
+static struct nuna_config *load(const char *path)
+{
     struct nuna_config *config = create();
     struct nuna_error err = {0};
     cr_assert(nuna_config_load(config, path, &err), "%s", err.message);
@@ -173,14 +180,16 @@ static const struct bad {
      "f.yaml:3:3: noc.rowz: unknown key, did you mean noc.rows?"},
 };
 
-Test(config, bad_texts) {
+Test(config, bad_texts)
+{
     for (size_t i = 0; i < sizeof(bad_texts) / sizeof(bad_texts[0]); i++) {
         write_text("f.yaml", bad_texts[i].text);
         expect_load_error("f.yaml", bad_texts[i].message);
     }
 }
 
-Test(config, bad_files) {
+Test(config, bad_files)
+{
     write_bytes("nul.yaml", "noc:\n  rows: 6\0\n", 16);
     expect_load_error("nul.yaml", "nul.yaml:2:10: a NUL byte, expected a text file");
     write_bytes("utf16.yaml", "\xFF\xFEn\0o\0", 6);
@@ -196,7 +205,8 @@ Test(config, bad_files) {
     }
 }
 
-static void write_padded(const char *path, size_t size) {
+static void write_padded(const char *path, size_t size)
+{
     FILE *file = fopen(path, "w");
     cr_assert(file != NULL);
     int written = fprintf(file, "noc:\n  rows: 6\n");
@@ -205,14 +215,16 @@ static void write_padded(const char *path, size_t size) {
     cr_assert_eq(fclose(file), 0);
 }
 
-Test(config, size_limit_is_tight) {
+Test(config, size_limit_is_tight)
+{
     write_padded("f.yaml", (1 << 20) + 1);
     expect_load_error("f.yaml", "f.yaml: is over 1 MiB, expected a configuration file");
     write_padded("f.yaml", 1 << 20);
     nuna_config_destroy(load("f.yaml"));
 }
 
-Test(config, good_texts) {
+Test(config, good_texts)
+{
     static const char *const texts[] = {
         "noc:\n  rows: 8\n",
         "noc:\n  rows: 8", /* no newline at the end */
@@ -235,7 +247,8 @@ Test(config, good_texts) {
     nuna_config_destroy(NULL);
 }
 
-Test(config, includes) {
+Test(config, includes)
+{
     cr_assert_eq(mkdir("sub", 0700), 0);
     cr_assert_eq(mkdir("sub/deep", 0700), 0);
     /* The include is applied first, wherever it stands. */
@@ -262,7 +275,8 @@ Test(config, includes) {
                                 "expected a configuration file");
 }
 
-Test(config, bad_includes) {
+Test(config, bad_includes)
+{
     static const struct bad bad[] = {
         {"include: f.yaml\n", "f.yaml:1:10: include: f.yaml is being read already, files must not "
                               "include each other in a circle"},
@@ -281,7 +295,8 @@ Test(config, bad_includes) {
     }
 }
 
-Test(config, include_depth_is_tight) {
+Test(config, include_depth_is_tight)
+{
     char name[32], text[64];
     for (int i = 0; i <= 17; i++) {
         snprintf(name, sizeof(name), "%d.yaml", i);
@@ -323,7 +338,8 @@ static const struct bad_set {
      "--set include=a.yaml: include: unknown key, expected section.key such as noc.hop_latency"},
 };
 
-Test(config, bad_sets) {
+Test(config, bad_sets)
+{
     for (size_t i = 0; i < sizeof(bad_sets) / sizeof(bad_sets[0]); i++) {
         const struct bad_set *set = &bad_sets[i];
         struct nuna_config *config = create();
@@ -335,7 +351,8 @@ Test(config, bad_sets) {
     }
 }
 
-Test(config, later_wins) {
+Test(config, later_wins)
+{
     write_text("f.yaml", "noc:\n  rows: 8\n");
     struct nuna_config *config = load("f.yaml");
     struct nuna_error err = {0};
@@ -402,7 +419,8 @@ static const struct check {
     {{{"scaleup.ports", "1"}, {"noc.rows", "1"}, {"hbm.stacks", "1"}}, NULL},
 };
 
-Test(config, checks) {
+Test(config, checks)
+{
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         struct nuna_config *config = create();
         struct nuna_error err = {0};
@@ -422,7 +440,8 @@ Test(config, checks) {
     }
 }
 
-Test(config, check_names_the_file) {
+Test(config, check_names_the_file)
+{
     write_text("base.yaml", "noc:\n  columns: 20\n");
     write_text("f.yaml", "include: base.yaml\n\nnoc:\n  dies: 8\n");
     struct nuna_config *config = load("f.yaml");
@@ -434,14 +453,16 @@ Test(config, check_names_the_file) {
     nuna_config_destroy(config);
 }
 
-static void write_effective(const struct nuna_config *config, const char *path) {
+static void write_effective(const struct nuna_config *config, const char *path)
+{
     FILE *file = fopen(path, "w");
     cr_assert(file != NULL);
     cr_assert(nuna_config_write_effective(config, file));
     cr_assert_eq(fclose(file), 0);
 }
 
-static void expect_line(const char *path, const char *expected) {
+static void expect_line(const char *path, const char *expected)
+{
     char line[256];
     bool found = false;
     FILE *file = fopen(path, "r");
@@ -454,7 +475,8 @@ static void expect_line(const char *path, const char *expected) {
     cr_assert(found, "no line \"%s\"", expected);
 }
 
-Test(config, effective_reloads) {
+Test(config, effective_reloads)
+{
     /* A name that would end the comment and start a key, were it copied as it is. */
     static const char evil[] = "a\nnoc: \xFF.yaml";
     write_text(evil, "noc:\n  hop_latency: 0.0123us\n  fabric: uniform\npod: {gpus: 7}\n");
@@ -481,7 +503,8 @@ Test(config, effective_reloads) {
     nuna_config_destroy(config);
 }
 
-Test(config, failed_write_is_told) {
+Test(config, failed_write_is_told)
+{
     struct nuna_config *config = create();
     FILE *file = fopen("/dev/full", "w");
     if (file != NULL) {
@@ -491,7 +514,8 @@ Test(config, failed_write_is_told) {
     nuna_config_destroy(config);
 }
 
-Test(config, nearest) {
+Test(config, nearest)
+{
     static const char *const names[] = {"noc", "gpu", "columns", "hop_latency"};
     static const struct {
         const char *word, *nearest;
@@ -521,7 +545,8 @@ Test(config, nearest) {
     cr_assert(nuna_nearest(long_word, names, 4) == NULL);
 }
 
-Test(config, messages_are_cut_and_cleaned) {
+Test(config, messages_are_cut_and_cleaned)
+{
     struct nuna_error err = {0};
     char text[4000];
     for (size_t i = 0; i + 1 < sizeof(text); i += 2)

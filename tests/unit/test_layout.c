@@ -1,5 +1,5 @@
-/* Where chunks lie: no overlap, no gap, page boundaries, and the relative order that makes every
- * GPU's memory look the same from its own seat. */
+/* Where chunks lie: no overlap, gaps only before page boundaries, and the relative order that makes
+ * every GPU's memory look the same from its own seat. */
 #include "collectives/plan_build.h"
 #include "collectives/plan_io.h"
 #include "pod/layout.h"
@@ -69,6 +69,9 @@ static uint64_t check_buffer(const struct nuna_plan *plan, const struct nuna_lay
     HOLDS(at >= from && at - from < page, "%s: buffer %d begins at %" PRIu64 ", after %" PRIu64,
           plan->name, buffer, at, from);
     for (uint32_t i = 0; i < count; i++) {
+        /* A chunk that does not fit behind its predecessors on their page begins the next one. */
+        if (at % page + sorted[i].bytes > page)
+            at = (at + page - 1) / page * page;
         HOLDS(sorted[i].position == at, "%s: GPU %u buffer %d: %s at %" PRIu64, plan->name, gpu,
               buffer, sorted[i].position < at ? "overlap" : "gap", at);
         at += sorted[i].bytes;
@@ -169,9 +172,8 @@ Test(layout, every_gpu_sees_the_same_image)
     for_plans(check_symmetry);
 }
 
-/* FAILS: place_buffer takes an all-gather's input, or a reduce-scatter's output, for one with a
- * block per rank when its chunk count is a multiple of the ranks (8 GPUs, 8 channels), and turns
- * it. */
+/* The input of an all-gather, or the output of a reduce-scatter, holds the own block only, whatever
+ * the number of its chunks: there is nothing to turn. */
 Test(layout, every_gpu_sees_the_same_image_out_of_place)
 {
     for_plans(check_symmetry_out_of_place);
@@ -190,6 +192,8 @@ static void check_order(struct nuna_plan *plan, uint32_t channels)
         for (uint32_t n = 0; n < plan->gpu_count * channels; n++) {
             const struct nuna_chunk_place *chunk =
                 &chunks[(g * channels + n) % (plan->gpu_count * channels)];
+            if (at % 4096 + chunk->bytes > 4096)
+                at = (at + 4095) / 4096 * 4096;
             HOLDS(chunk->position == at, "%s: GPU %u: chunk %u after its own", plan->name, g, n);
             at += chunk->bytes;
         }

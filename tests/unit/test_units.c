@@ -72,7 +72,8 @@ static const struct accepted {
 
 static const char words[] = "mesh|uniform";
 
-Test(units, accepted) {
+Test(units, accepted)
+{
     for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
         struct nuna_error err = {0};
         int64_t value = -1;
@@ -147,7 +148,8 @@ static const struct refused {
     {"mesh|uniform", NUNA_Q_ENUM, "\"mesh|uniform\" is not known; expected one of mesh, uniform"},
 };
 
-Test(units, refused) {
+Test(units, refused)
+{
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         struct nuna_error err = {0};
         int64_t value = 77;
@@ -159,14 +161,16 @@ Test(units, refused) {
     }
 }
 
-Test(units, one_word_is_not_one_of) {
+Test(units, one_word_is_not_one_of)
+{
     struct nuna_error err = {0};
     int64_t value = 0;
     cr_assert(!nuna_units_parse("credit", NUNA_Q_ENUM, "ideal", &value, &err));
     cr_assert_str_eq(err.message, "\"credit\" is not known; expected ideal");
 }
 
-Test(units, long_text_is_shortened) {
+Test(units, long_text_is_shortened)
+{
     char text[5000];
     struct nuna_error err = {0};
     int64_t value = 0;
@@ -177,7 +181,8 @@ Test(units, long_text_is_shortened) {
     cr_assert_lt(strlen(err.message), 200);
 }
 
-Test(units, locale_does_not_matter) {
+Test(units, locale_does_not_matter)
+{
     struct nuna_error err = {0};
     int64_t value = 0;
     setlocale(LC_ALL, "de_DE.UTF-8"); /* decimal comma, where installed */
@@ -218,7 +223,8 @@ static const struct formatted {
     {2, NUNA_Q_ENUM, "?"},
 };
 
-Test(units, formatted) {
+Test(units, formatted)
+{
     for (size_t i = 0; i < sizeof(formatted) / sizeof(formatted[0]); i++) {
         char text[64];
         nuna_units_format(formatted[i].value, formatted[i].quantity, words, text, sizeof(text));
@@ -227,14 +233,16 @@ Test(units, formatted) {
 }
 
 /* A generator of our own: the same numbers on every machine. */
-static uint64_t step(uint64_t *state) {
+static uint64_t step(uint64_t *state)
+{
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
     return *state;
 }
 
-Test(units, format_and_parse_are_inverse) {
+Test(units, format_and_parse_are_inverse)
+{
     const enum nuna_quantity quantities[] = {NUNA_Q_COUNT, NUNA_Q_TIME, NUNA_Q_RATE, NUNA_Q_SIZE};
     uint64_t state = 88172645463325252u;
     for (int i = 0; i < 40000; i++) {
@@ -253,7 +261,8 @@ Test(units, format_and_parse_are_inverse) {
     }
 }
 
-Test(units, table_texts_parse) {
+Test(units, table_texts_parse)
+{
     for (size_t i = 0; i < nuna_param_count; i++) {
         const struct nuna_param_desc *row = &nuna_param_table[i];
         struct nuna_error err = {0};
@@ -270,7 +279,8 @@ Test(units, table_texts_parse) {
     }
 }
 
-Test(units, transfer_time_known) {
+Test(units, transfer_time_known)
+{
     uint64_t remainder = 0;
     cr_assert_eq(nuna_units_transfer_time(256, 512000000000, &remainder), 500);
     cr_assert_eq(remainder, 0);
@@ -281,7 +291,8 @@ Test(units, transfer_time_known) {
     cr_assert_eq(nuna_units_transfer_time(UINT64_MAX, NUNA_PS_PER_S, NULL), UINT64_MAX);
 }
 
-Test(units, transfer_time_exact) {
+Test(units, transfer_time_exact)
+{
     uint64_t state = 123456789;
     for (int i = 0; i < 100000; i++) {
         uint64_t bytes = step(&state) >> (step(&state) % 64);
@@ -298,7 +309,8 @@ Test(units, transfer_time_exact) {
 }
 
 /* N transfers that carry the remainder take as long as one of N times the size. */
-Test(units, remainders_add_up) {
+Test(units, remainders_add_up)
+{
     const uint64_t rates[] = {3, 7, 150000000000, 512000000000, 199999999999, 1000003};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         const uint64_t rate = rates[i], bytes = 257, count = 100003;
