@@ -24,25 +24,59 @@ static uint64_t page_count(const struct nuna_pod *pod, uint32_t gpu)
     return (pod->layout.gpus[gpu].end + pod->map.page_size - 1) / pod->map.page_size;
 }
 
+static bool same_route(struct nuna_frame a, struct nuna_frame b)
+{
+    return a.domains == b.domains && a.domain == b.domain;
+}
+
+/* The pages from `first` on that lie alike: in one stack, or round-robin, whichever is more. */
+static uint64_t run_length(const struct nuna_pod *pod, uint32_t gpu, uint64_t first, uint64_t count,
+                           bool *ret_round_robin)
+{
+    struct nuna_frame frame = frame_of(pod, gpu, first);
+    uint64_t fixed = first, turning = first;
+    if (!pod->placement.pages)
+        turning = count;
+    while (turning < count && same_route(frame_of(pod, gpu, turning), frame) &&
+           frame_of(pod, gpu, turning).stack ==
+               nuna_address_default_frame(&pod->map, turning).stack)
+        turning++;
+    while (fixed < count && pod->placement.pages && same_route(frame_of(pod, gpu, fixed), frame) &&
+           frame_of(pod, gpu, fixed).stack == frame.stack)
+        fixed++;
+    *ret_round_robin = turning > fixed;
+    return (turning > fixed ? turning : fixed) - first;
+}
+
+static void report_pages(FILE *out, const struct nuna_pod *pod, uint32_t gpu)
+{
+    uint64_t count = page_count(pod, gpu);
+    for (uint64_t page = 0, run; page < count; page += run) {
+        struct nuna_frame frame = frame_of(pod, gpu, page);
+        bool round_robin;
+        run = run_length(pod, gpu, page, count, &round_robin);
+        fprintf(out, "%u,pages,%" PRIu64 ",%" PRIu64 ",,,,", gpu, page, run);
+        if (round_robin)
+            fputs("round-robin", out);
+        else
+            fprintf(out, "%u", frame.stack);
+        fprintf(out, ",%u,%u\n", frame.domains, frame.domain);
+    }
+}
+
 bool nuna_report_placement(FILE *out, const struct nuna_sim *sim)
 {
     const struct nuna_pod *pod = &sim->pod;
-    fputs("gpu,kind,index,cu,x,y,stack,domains,domain\n", out);
-    for (uint32_t g = 0; g < pod->gpu_count; g++) {
+    fputs("gpu,kind,index,count,cu,x,y,stack,domains,domain\n", out);
+    for (uint32_t g = 0; g < pod->gpu_count && !ferror(out); g++) {
         const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[g];
         for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++) {
             uint32_t cu = pod->placement.cu[plan_gpu->tb_at + tb];
             uint16_t router = pod->topology.cu_router[cu];
-            fprintf(out, "%u,threadblock,%u,%u,%u,%u,,%u,%u\n", g, tb, cu, x_of(pod, router),
+            fprintf(out, "%u,threadblock,%u,1,%u,%u,%u,,%u,%u\n", g, tb, cu, x_of(pod, router),
                     y_of(pod, router), pod->domains, pod->placement.domain[plan_gpu->tb_at + tb]);
         }
-        for (uint64_t page = 0; page < page_count(pod, g); page++) {
-            struct nuna_frame frame = frame_of(pod, g, page);
-            fprintf(out, "%u,page,%" PRIu64 ",,,,%u,%u,%u\n", g, page, frame.stack, frame.domains,
-                    frame.domain);
-        }
-        if (ferror(out))
-            return false;
+        report_pages(out, pod, g);
     }
     return !ferror(out);
 }

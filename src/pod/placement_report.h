@@ -5,8 +5,8 @@
 #include "pod/sim.h"
 #include <stdio.h>
 
-/* placement.csv: one row per threadblock, then one per page, GPU by GPU (docs/output.md). False
- * when writing failed. */
+/* placement.csv: one row per threadblock, then one per run of pages that lie alike, GPU by GPU
+ * (docs/output.md). False when writing failed. */
 bool nuna_report_placement(FILE *out, const struct nuna_sim *sim);
 
 /* One GPU's die: threadblocks on each router, pages in each stack, ports with their domain. */

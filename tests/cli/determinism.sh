@@ -35,6 +35,11 @@ configurations=(
   '--plan builtin:reducescatter,algorithm=ring --gpus 8 --size 40kB'
   '--plan builtin:alltoall --gpus 8 --size 64kB --set noc.fabric=uniform'
   '--plan builtin:allreduce --gpus 3 --size 64kB --set scaleup.ports=1 --set noc.dies=1'
+  '--plan builtin:allgather --gpus 8 --size 100kB --policy UA+NAR'
+  '--plan builtin:allreduce --gpus 5 --size 64kB --policy NUMA+NAR --nar 4'
+  '--plan builtin:alltoall --gpus 4 --size 64kB --policy NAP-star'
+  '--plan builtin:allgather,channels=3 --gpus 7 --size 99991B --policy NAP+NAR'
+  '--plan builtin:allgather --gpus 3 --size 64kB --policy NAP --background gemm:size=100'
 )
 repetitions=10
 if [ -n "$light" ]; then

@@ -77,7 +77,14 @@ option '--size 17TiB: collective.size: "17TiB" is out of range; expected 0B to 1
 option "--size 1: collective.size: \"1\" has no unit; $size_due" --size 1
 option "--size -1B: collective.size: \"-1B\" has a sign; $size_due" --size=-1B
 option "--size 1MBs: collective.size: \"1MBs\" has an unknown unit \"MBs\"; $size_due" --size 1MBs
-option '--policy nowhere: placement.policy: "nowhere" is not known; expected UA' --policy nowhere
+option '--policy nowhere: placement.policy: "nowhere" is not known; expected one of UA, UA+NAR, NUMA, NUMA+NAR, NAP, NAP+NAR, NAP*, NAP*+NAR' --policy nowhere
+option '--nar 5: placement.nar_domains: 5 domains do not divide the 12 ports (scaleup.ports), expected a divisor, or 0 to try all' \
+  --nar 5 --policy UA+NAR
+option "--nar all: placement.nar_domains: \"all\" is not a number; $count_due" --nar all
+option '--background fft: expected gemm:size=N, N rows and columns' --background fft
+option "--background x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
+option '--set background.gemm_tiles=99: background.gemm_tiles: 99 tiles do not make a square, expected a square number such as 100' \
+  --set background.gemm_tiles=99
 for threads in 0 257 x -1; do
   option "--threads $threads: expected a whole number from 1 to 256" --threads "$threads"
 done

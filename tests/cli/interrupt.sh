@@ -48,7 +48,7 @@ interrupt() {
     "nunasim: error: interrupted; $out/summary.csv holds what ran, with status=incomplete"
   check "$1, $3 threads: partial result" partial "$out"
   check "$1, $3 threads: files left: $(ls "$out")" same "$(ls "$out")" \
-    $'config.yaml\nlinks.csv\nstore_latency.csv\nsummary.csv'
+    $'config.yaml\nlinks.csv\nplacement.csv\nstore_latency.csv\nsummary.csv'
   check "$1, $3 threads: report" grep -q '^incomplete after' "$tmp/stdout"
 }
 

@@ -8,7 +8,7 @@ cd "$tmp"
 "$nunasim" --plan builtin:allreduce --gpus 4 --size 4096B --out out >stdout
 "$nunasim" latency-map --out out >>stdout
 check "files: $(ls out)" same "$(ls out)" \
-  $'config.yaml\nlatency_map.csv\nlinks.csv\nstore_latency.csv\nsummary.csv'
+  $'config.yaml\nlatency_map.csv\nlinks.csv\nplacement.csv\nstore_latency.csv\nsummary.csv'
 
 # Others may follow; these come first.
 first=config,plan,collective,gpus,size_bytes,policy,nar_domains,seed,status,time_ns,algbw_GBps

@@ -90,6 +90,18 @@ for gpus in "${gpu_counts[@]}"; do
   done
 done
 
+# Every policy moves the same bytes.
+for policy in UA UA+NAR NUMA NUMA+NAR 'NAP*' NAP-star+NAR NAP NAP+NAR; do
+  for collective in allgather allreduce reducescatter alltoall; do
+    for size in 0 1 257 30011; do
+      run "$collective" allpairs 3 5 "$size" "$flit" --policy "$policy" --nar 4
+    done
+    run "$collective" allpairs 1 2 4096 "$flit" --policy "$policy" --nar 12
+    run "$collective" allpairs 2 1 300000 "$flit" --policy "$policy" --nar 2 \
+      --background gemm:size=64
+  done
+done
+
 # Beyond 2^31 bytes, in seconds: the largest flits and a fabric without hops.
 if [ -z "$light" ]; then
   for gpus in 1 2 3; do
