@@ -18,6 +18,7 @@ struct nuna_kernel {
     struct nuna_lp *lps;
     struct nuna_outbox *outboxes; /* [lp][worker] */
     struct nuna_worker *workers;
+    struct nuna_arena arena;
 
     /* One run. */
     const struct nuna_kernel_ops *ops;
@@ -35,7 +36,6 @@ static void lp_finish(struct nuna_lp *lp)
 {
     nuna_wheel_finish(&lp->local);
     nuna_wheel_finish(&lp->inbox);
-    nuna_block_pool_finish(&lp->blocks);
     free(lp->side);
     free(lp->run);
     free(lp->spare);
@@ -52,6 +52,7 @@ void nuna_kernel_destroy(struct nuna_kernel *kernel)
     free(kernel->lps);
     free(kernel->outboxes);
     free(kernel->workers);
+    nuna_arena_finish(&kernel->arena);
     free(kernel);
 }
 
@@ -61,6 +62,7 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
     struct nuna_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel)
         return NULL;
+    nuna_arena_init(&kernel->arena);
     kernel->lp_count = lp_count;
     uint32_t most = lp_count < NUNA_MAX_THREADS ? lp_count : NUNA_MAX_THREADS;
     kernel->worker_count = threads < 1 ? 1 : threads > most ? most : threads;
@@ -85,12 +87,18 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
         struct nuna_lp *lp = &kernel->lps[i];
         nuna_wheel_init(&lp->local);
         nuna_wheel_init(&lp->inbox);
+        lp->blocks.arena = &kernel->arena;
         lp->outbox = &kernel->outboxes[(size_t)i * kernel->worker_count];
         lp->worker_count = kernel->worker_count;
     }
     for (uint32_t i = 0; i < kernel->worker_count; i++)
         kernel->workers[i] = (struct nuna_worker){.kernel = kernel, .index = i};
     return kernel;
+}
+
+struct nuna_arena *nuna_kernel_arena(struct nuna_kernel *kernel)
+{
+    return &kernel->arena;
 }
 
 struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp)
@@ -119,9 +127,10 @@ void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event
 {
     assert(time >= lp->now);
     nuna_event_set_when(&event, time);
-    if (lp->side_at == lp->side_count)
-        lp->side_at = lp->side_count = 0;
-    if (lp->side_count == lp->side_capacity) {
+    if (lp->side_left == 0)
+        lp->side_at = 0;
+    size_t end = lp->side_at + lp->side_left;
+    if (end == lp->side_capacity) {
         size_t capacity = lp->side_capacity ? 2 * lp->side_capacity : 64;
         struct nuna_event *side = realloc(lp->side, capacity * sizeof *side);
         if (!side) {
@@ -132,10 +141,11 @@ void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event
         lp->side_capacity = capacity;
     }
     const uint32_t mask = NUNA_BUCKET_PS - 1;
-    size_t j = lp->side_count++;
+    size_t j = end;
     for (; j > lp->side_at && (lp->side[j - 1].head & mask) > (event.head & mask); j--)
         lp->side[j] = lp->side[j - 1];
     lp->side[j] = event;
+    lp->side_left++;
 }
 
 /* Makes room; without memory the last message is overwritten and the run is given up at the
@@ -193,6 +203,7 @@ static void merge_inbox(struct nuna_event *run, const struct nuna_event *message
 
 static bool run_reserve(struct nuna_lp *lp, size_t count)
 {
+    count += NUNA_LOOK_AHEAD;
     if (count <= lp->run_capacity)
         return true;
     size_t capacity = count + count / 2 + 64;
@@ -211,7 +222,7 @@ size_t nuna_lp_open_bucket(struct nuna_lp *lp, nuna_time time)
     nuna_wheel_advance(&lp->inbox, &lp->blocks, time);
     size_t local = nuna_wheel_bucket_size(&lp->local);
     size_t inbox = nuna_wheel_bucket_size(&lp->inbox);
-    lp->side_at = lp->side_count = 0;
+    lp->side_at = lp->side_left = 0;
     if (!run_reserve(lp, local + inbox)) {
         lp->out_of_memory = true;
         return 0;
@@ -224,6 +235,7 @@ size_t nuna_lp_open_bucket(struct nuna_lp *lp, nuna_time time)
         merge_inbox(lp->run, lp->spare, inbox, local);
     }
     lp->events += local + inbox;
+    memset(lp->run + local + inbox, 0, NUNA_LOOK_AHEAD * sizeof *lp->run);
     return local + inbox;
 }
 
@@ -252,8 +264,12 @@ static void deliver_share(struct nuna_kernel *kernel, struct nuna_worker *worker
 {
     for (uint32_t i = 0; i < kernel->lp_count; i++) {
         struct nuna_outbox *box = &kernel->lps[i].outbox[worker->index];
-        for (size_t m = 0; m < box->count; m++)
+        for (size_t m = 0; m < box->count; m++) {
+            size_t ahead = m + NUNA_LOOK_AHEAD;
+            if (kernel->ops->expect && ahead < box->count)
+                kernel->ops->expect(kernel->model, box->items[ahead].dest, &box->items[ahead]);
             deliver(kernel, &box->items[m]);
+        }
         box->count = 0;
     }
     worker->next = NUNA_TIME_MAX;

@@ -29,7 +29,7 @@ struct nuna_lp {
     struct nuna_wheel inbox; /* messages */
     struct nuna_block_pool blocks;
     struct nuna_event *side; /* scheduled for the bucket being run, sorted */
-    size_t side_at, side_count, side_capacity;
+    size_t side_at, side_left, side_capacity;
     struct nuna_event *run, *spare; /* the bucket being run */
     size_t run_capacity;
     struct nuna_outbox *outbox; /* one per worker */
@@ -47,6 +47,9 @@ struct nuna_kernel;
 struct nuna_kernel_ops {
     void (*run)(void *model, uint32_t lp, nuna_time end);
     uint32_t (*deliver)(void *model, uint32_t lp, const struct nuna_message *message);
+    /* May be NULL. Called a little before `deliver`: may fetch what that will touch, must change
+     * nothing. */
+    void (*expect)(void *model, uint32_t lp, const struct nuna_message *message);
     void (*progress)(void *model, nuna_time now);
     /* May be NULL. Asked between windows: true ends the run as if it were drained. Windows do not
      * depend on the number of threads, so neither does what it sees. */
@@ -65,6 +68,9 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
 void nuna_kernel_destroy(struct nuna_kernel *kernel);
 struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp);
 
+/* Memory for the model's own pools; it goes with the kernel. */
+struct nuna_arena *nuna_kernel_arena(struct nuna_kernel *kernel);
+
 /* Runs, once, until nothing is left or `*stop` (may be NULL) is set. */
 enum nuna_kernel_status nuna_kernel_run(struct nuna_kernel *kernel,
                                         const struct nuna_kernel_ops *ops, void *model,
@@ -79,6 +85,13 @@ uint64_t nuna_kernel_events(const struct nuna_kernel *kernel);
 void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event event);
 void nuna_lp_send_slow(struct nuna_lp *lp, struct nuna_outbox *box);
 size_t nuna_lp_open_bucket(struct nuna_lp *lp, nuna_time time);
+
+static inline struct nuna_event nuna_lp_take_side(struct nuna_lp *lp)
+{
+    lp->side_left--;
+    lp->events++;
+    return lp->side[lp->side_at++];
+}
 
 /* Schedules a local event at `time` >= now. */
 static inline void nuna_lp_schedule(struct nuna_lp *lp, nuna_time time, struct nuna_event event)
@@ -102,7 +115,7 @@ static inline struct nuna_message *nuna_lp_send(struct nuna_lp *lp, uint16_t des
 }
 
 /* Events looked ahead for prefetching. */
-#define NUNA_LOOK_AHEAD 8u
+#define NUNA_LOOK_AHEAD 16u
 
 /* Runs the LP's events before `end` (a multiple of a bucket) through `handle`. `prefetch` sees an
  * event a little before `handle` does, and may fetch what that will touch: it must change nothing.
@@ -120,26 +133,23 @@ nuna_lp_run(struct nuna_lp *lp, nuna_time end, void *model,
         size_t count = nuna_lp_open_bucket(lp, bucket);
         const struct nuna_event *run = lp->run;
         for (size_t i = 0; i < count;) {
-            struct nuna_event event;
+            struct nuna_event event = run[i];
             /* A side event was scheduled after everything that was in the bucket: it waits at ties.
              */
-            if (__builtin_expect(lp->side_at < lp->side_count, 0) &&
+            if (__builtin_expect(lp->side_left > 0, 0) &&
                 (lp->side[lp->side_at].head & (NUNA_BUCKET_PS - 1)) <
-                    (run[i].head & (NUNA_BUCKET_PS - 1))) {
-                event = lp->side[lp->side_at++];
-                lp->events++;
+                    (event.head & (NUNA_BUCKET_PS - 1))) {
+                event = nuna_lp_take_side(lp);
             } else {
-                if (i + NUNA_LOOK_AHEAD < count)
-                    prefetch(model, run[i + NUNA_LOOK_AHEAD]);
-                event = run[i++];
+                prefetch(model, run[i + NUNA_LOOK_AHEAD]); /* readable beyond the end, too */
+                i++;
             }
             lp->now = bucket | (event.head & (NUNA_BUCKET_PS - 1));
             handle(model, lp, event);
         }
-        while (lp->side_at < lp->side_count) {
-            struct nuna_event event = lp->side[lp->side_at++];
+        while (lp->side_left > 0) {
+            struct nuna_event event = nuna_lp_take_side(lp);
             lp->now = bucket | (event.head & (NUNA_BUCKET_PS - 1));
-            lp->events++;
             handle(model, lp, event);
         }
     }

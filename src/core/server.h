@@ -9,8 +9,12 @@ struct nuna_rate {
     uint64_t bytes_per_s;
     uint32_t size[2];      /* data flit, control packet */
     nuna_time time[2];     /* ps, rounded down */
+    bool exact;            /* both remainders are 0 */
     uint64_t remainder[2]; /* of that division, in 1/bytes_per_s ps */
 };
+
+/* `count` idle servers, two to a cache line; NULL on lack of memory. Free with free(). */
+struct nuna_server *nuna_servers_create(size_t count);
 
 void nuna_rate_init(struct nuna_rate *rate, uint64_t bytes_per_s, uint32_t flit_bytes,
                     uint32_t control_bytes);
@@ -29,27 +33,31 @@ struct nuna_server {
 static inline nuna_time nuna_server_take(struct nuna_server *server, const struct nuna_rate *rate,
                                          nuna_time time, uint32_t bytes)
 {
-    /* Branches here are coin tosses: idle or queued, data or control. The code is written to need
-     * none. */
+    /* Idle or queued, data or control: coin tosses, so that arithmetic takes the place of branches.
+     */
     nuna_time free_at = server->free_at;
-    bool idle = free_at < time;
-    nuna_time start = idle ? time : free_at;
-    uint64_t wait = start - time;
-    server->max_wait = wait > server->max_wait ? wait : server->max_wait;
-    nuna_time duration;
-    uint64_t remainder;
-    bool control = bytes == rate->size[1];
+    uint64_t idle = -(uint64_t)(free_at < time); /* all ones or none */
+    nuna_time start = free_at + ((time - free_at) & idle);
+    uint64_t remainder = server->remainder & ~idle;
+    if (__builtin_expect(start - time > server->max_wait, 0))
+        server->max_wait = start - time;
+    server->bytes += bytes;
+    uint32_t control = bytes == rate->size[1];
     if (__builtin_expect(control | (bytes == rate->size[0]), 1)) {
-        duration = rate->time[control];
-        remainder = rate->remainder[control];
+        server->free_at = start + rate->time[control];
+        if (rate->exact) {
+            server->remainder = remainder; /* an odd packet before may have left one */
+            return start;
+        }
+        remainder += rate->remainder[control];
     } else {
-        duration = nuna_units_transfer_time(bytes, rate->bytes_per_s, &remainder);
+        uint64_t added;
+        server->free_at = start + nuna_units_transfer_time(bytes, rate->bytes_per_s, &added);
+        remainder += added;
     }
-    remainder += idle ? 0 : server->remainder;
     bool carry = remainder >= rate->bytes_per_s;
     server->remainder = remainder - (carry ? rate->bytes_per_s : 0);
-    server->free_at = start + duration + carry;
-    server->bytes += bytes;
+    server->free_at += carry;
     return start;
 }
 

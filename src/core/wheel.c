@@ -3,23 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB_BLOCKS 64u
-
 static bool pool_grow(struct nuna_block_pool *pool)
 {
-    if (pool->slab_count == pool->slab_capacity) {
-        size_t capacity = pool->slab_capacity ? 2 * pool->slab_capacity : 16;
-        void **slabs = realloc(pool->slabs, capacity * sizeof *slabs);
-        if (!slabs)
-            return false;
-        pool->slabs = slabs;
-        pool->slab_capacity = capacity;
-    }
-    struct nuna_block *slab = aligned_alloc(NUNA_BLOCK_BYTES, SLAB_BLOCKS * NUNA_BLOCK_BYTES);
+    struct nuna_block *slab = nuna_arena_slab(pool->arena);
     if (!slab)
         return false;
-    pool->slabs[pool->slab_count++] = slab;
-    for (unsigned i = SLAB_BLOCKS; i-- > 0;) {
+    for (unsigned i = NUNA_SLAB_BYTES / NUNA_BLOCK_BYTES; i-- > 0;) {
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
@@ -44,14 +33,6 @@ static void block_put(struct nuna_block_pool *pool, struct nuna_block *block)
     block->next = pool->free;
     pool->free = block;
     pool->in_use--;
-}
-
-void nuna_block_pool_finish(struct nuna_block_pool *pool)
-{
-    for (size_t i = 0; i < pool->slab_count; i++)
-        free(pool->slabs[i]);
-    free(pool->slabs);
-    memset(pool, 0, sizeof *pool);
 }
 
 void nuna_wheel_init(struct nuna_wheel *wheel)
@@ -290,16 +271,19 @@ static void counts_to_places(uint32_t *counts)
 }
 
 /* Two stable passes, over the low and the high six bits of the time in the bucket; the first reads
- * the blocks. */
+ * the blocks, which were written a while ago: the next one is fetched while one is counted. */
 static void radix_sort(const struct nuna_block *head, const struct nuna_event *cursor,
                        struct nuna_event *ret, struct nuna_event *spare, size_t count)
 {
     uint32_t low[64] = {0}, high[64] = {0};
-    for (const struct nuna_block *b = head; b; b = b->next)
+    for (const struct nuna_block *b = head; b; b = b->next) {
+        for (size_t line = 0; b->next && line < NUNA_BLOCK_BYTES; line += 64)
+            nuna_prefetch((const char *)b->next + line);
         for (size_t i = 0, n = block_count(b, cursor); i < n; i++) {
             low[b->events[i].head & 63]++;
             high[b->events[i].head >> 6 & 63]++;
         }
+    }
     counts_to_places(low);
     counts_to_places(high);
     for (const struct nuna_block *b = head; b; b = b->next)
@@ -314,7 +298,7 @@ void nuna_wheel_take(struct nuna_wheel *wheel, struct nuna_block_pool *pool, siz
 {
     size_t i = wheel->slot & (NUNA_L0_SLOTS - 1);
     struct nuna_block *block = wheel->head[i];
-    if (count <= 24) {
+    if (count <= 32) {
         size_t at = 0;
         for (const struct nuna_block *b = block; b; b = b->next) {
             size_t n = block_count(b, wheel->cursor[i]);

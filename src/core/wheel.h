@@ -9,6 +9,7 @@
 #ifndef NUNA_CORE_WHEEL_H
 #define NUNA_CORE_WHEEL_H
 
+#include "core/arena.h"
 #include "core/event.h"
 
 #define NUNA_BUCKET_BITS 12u /* 4.096 ns */
@@ -32,9 +33,8 @@ struct nuna_block {
 };
 
 struct nuna_block_pool {
+    struct nuna_arena *arena; /* where slabs come from */
     struct nuna_block *free;
-    void **slabs;
-    size_t slab_count, slab_capacity;
     uint64_t in_use;
     bool out_of_memory;
 };
@@ -58,8 +58,6 @@ struct nuna_wheel {
     struct nuna_far_event *far;
     size_t far_count, far_capacity;
 };
-
-void nuna_block_pool_finish(struct nuna_block_pool *pool);
 
 /* The wheel starts at time 0 with bucket 0 not yet run (slot is UINT64_MAX, "before the first"). */
 void nuna_wheel_init(struct nuna_wheel *wheel);

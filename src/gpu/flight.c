@@ -2,17 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool nuna_flight_pool_init(struct nuna_flight_pool *pool)
+bool nuna_flight_pool_init(struct nuna_flight_pool *pool, struct nuna_arena *arena)
 {
     memset(pool, 0, sizeof *pool);
+    pool->arena = arena;
     nuna_flight_pool_grow(pool);
     return !pool->out_of_memory;
 }
 
 void nuna_flight_pool_finish(struct nuna_flight_pool *pool)
 {
-    for (uint32_t i = 0; i < pool->chunk_count; i++)
-        free(pool->chunks[i]);
     free(pool->chunks);
     memset(pool, 0, sizeof *pool);
 }
@@ -30,9 +29,10 @@ void nuna_flight_pool_grow(struct nuna_flight_pool *pool)
         pool->chunks = chunks;
         pool->chunk_capacity = capacity;
     }
-    struct nuna_flight *chunk = aligned_alloc(sizeof *chunk, size * sizeof *chunk);
-    if (!chunk || pool->chunk_count >= UINT32_MAX >> NUNA_FLIGHT_CHUNK_BITS) {
-        free(chunk);
+    struct nuna_flight *chunk = pool->chunk_count < UINT32_MAX >> NUNA_FLIGHT_CHUNK_BITS
+                                    ? nuna_arena_slab(pool->arena)
+                                    : NULL;
+    if (!chunk) {
         pool->out_of_memory = true;
         return;
     }

@@ -3,6 +3,7 @@
 #ifndef NUNA_GPU_FLIGHT_H
 #define NUNA_GPU_FLIGHT_H
 
+#include "core/arena.h"
 #include "core/types.h"
 
 enum nuna_flight_kind {
@@ -54,9 +55,12 @@ struct nuna_flight {
 _Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
 
 #define NUNA_FLIGHT_CHUNK_BITS 10u
-#define NUNA_NO_FLIGHT         0u /* a handle that is never given out */
+_Static_assert(sizeof(struct nuna_flight) << NUNA_FLIGHT_CHUNK_BITS == NUNA_SLAB_BYTES,
+               "a chunk is a slab");
+#define NUNA_NO_FLIGHT 0u /* a handle that is never given out */
 
 struct nuna_flight_pool {
+    struct nuna_arena *arena; /* where chunks come from */
     struct nuna_flight **chunks;
     uint32_t chunk_count, chunk_capacity;
     uint32_t free; /* head of the free list through `link` */
@@ -64,7 +68,8 @@ struct nuna_flight_pool {
     bool out_of_memory;
 };
 
-bool nuna_flight_pool_init(struct nuna_flight_pool *pool);
+/* The records themselves belong to the arena. */
+bool nuna_flight_pool_init(struct nuna_flight_pool *pool, struct nuna_arena *arena);
 void nuna_flight_pool_finish(struct nuna_flight_pool *pool);
 void nuna_flight_pool_grow(struct nuna_flight_pool *pool);
 

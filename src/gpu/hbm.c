@@ -8,7 +8,7 @@ bool nuna_hbm_init(struct nuna_hbm *hbm, const struct nuna_params *params)
     hbm->latency = (nuna_time)params->hbm.access_latency;
     nuna_rate_init(&hbm->rate, (uint64_t)params->hbm.channel_rate, (uint32_t)params->noc.flit_size,
                    (uint32_t)params->noc.control_size);
-    hbm->channel = calloc(hbm->channel_count, sizeof *hbm->channel);
+    hbm->channel = nuna_servers_create(hbm->channel_count);
     return hbm->channel != NULL;
 }
 

@@ -63,9 +63,9 @@ void nuna_noc_shape_finish(struct nuna_noc_shape *shape)
 bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape)
 {
     noc->shape = shape;
-    noc->link = calloc((size_t)shape->codes * NUNA_DIRECTIONS, sizeof *noc->link);
-    noc->inject = calloc((size_t)shape->codes * NUNA_ATTACHMENTS, sizeof *noc->inject);
-    noc->eject = calloc((size_t)shape->codes * NUNA_ATTACHMENTS, sizeof *noc->eject);
+    noc->link = nuna_servers_create((size_t)shape->codes * NUNA_DIRECTIONS);
+    noc->inject = nuna_servers_create((size_t)shape->codes * NUNA_ATTACHMENTS);
+    noc->eject = nuna_servers_create((size_t)shape->codes * NUNA_ATTACHMENTS);
     return noc->link && noc->inject && noc->eject;
 }
 

@@ -114,16 +114,16 @@ static inline void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct
         nuna_lp_schedule(lp, start + shape->ejection_latency, event);
         return;
     }
+    /* X first, by arithmetic: which way a packet turns is a coin toss, too. */
     uint32_t mask = (1u << shape->x_bits) - 1;
     uint32_t x = here & mask, to_x = there & mask;
-    /* X first; written so that the compiler needs no branch. */
-    bool along_x = x != to_x;
-    bool forward = along_x ? to_x > x : there > here;
-    uint64_t step = along_x ? 1u : mask + 1;
-    uint32_t link = here * NUNA_DIRECTIONS + (along_x ? 0u : 2u) + (forward ? 0u : 1u);
+    uint64_t along_y = -(uint64_t)(x == to_x); /* all ones or none */
+    uint64_t backward = -(uint64_t)(((there < here) & along_y) | ((to_x < x) & ~along_y));
+    uint64_t step = (1 & ~along_y) | ((mask + 1) & along_y);
+    uint32_t link = here * NUNA_DIRECTIONS + (uint32_t)((2 & along_y) | (1 & backward));
     nuna_time start = nuna_server_take(&noc->link[link], &shape->link_rate, lp->now, bytes);
     /* `here` is the body's low field and stays within it. */
-    event.body = forward ? event.body + step : event.body - step;
+    event.body += (step ^ backward) - backward;
     nuna_lp_schedule(lp, start + shape->link_latency[link], event);
 }
 

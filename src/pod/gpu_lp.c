@@ -69,6 +69,16 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
         nuna_flight_put(&gpu->flights, handle);
 }
 
+/* An acknowledgement comes long after its flight was last touched. */
+void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message *message)
+{
+    struct ack_payload ack;
+    if (message->tag != NUNA_PHASE_ACK)
+        return;
+    memcpy(&ack, message->payload, sizeof ack);
+    nuna_prefetch(nuna_flight(&gpu->flights, ack.handle));
+}
+
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message)
 {
     if (message->tag == NUNA_PHASE_ACK) {
@@ -187,10 +197,12 @@ static void memory_done(struct nuna_gpu_lp *gpu, uint32_t handle)
 static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_event event)
 {
     struct nuna_gpu_lp *gpu = model;
-    switch (nuna_event_kind(event)) {
-    case NUNA_NOC_HOP:
+    /* Four of five events: worth a branch of their own before the table of the others. */
+    if (__builtin_expect(nuna_event_kind(event) == NUNA_NOC_HOP, 1)) {
         nuna_noc_hop(&gpu->noc, lp, event);
-        break;
+        return;
+    }
+    switch (nuna_event_kind(event)) {
     case NUNA_NOC_ARRIVE + NUNA_AT_CU:
         nuna_cu_arrival(gpu, nuna_event_handle(event));
         break;
@@ -235,7 +247,8 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
 }
 
 bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
-                      struct nuna_lp *lp, struct nuna_op_log *log, struct nuna_op_trace *trace)
+                      struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
+                      struct nuna_op_trace *trace)
 {
     const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[index];
     gpu->pod = pod;
@@ -256,7 +269,8 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     for (uint32_t tb = 0; tb < tb_count; tb++)
         gpu->tbs[tb].next = NUNA_NO_TB;
     return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
-           nuna_scaleup_init(&gpu->scaleup, &pod->clos) && nuna_flight_pool_init(&gpu->flights) &&
+           nuna_scaleup_init(&gpu->scaleup, &pod->clos) &&
+           nuna_flight_pool_init(&gpu->flights, arena) &&
            nuna_exec_init(&gpu->exec, pod->plan, index, &nuna_gpu_machine, gpu, log);
 }
 

@@ -98,11 +98,13 @@ struct nuna_gpu_lp {
 extern const struct nuna_machine nuna_gpu_machine;
 
 bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
-                      struct nuna_lp *lp, struct nuna_op_log *log, struct nuna_op_trace *trace);
+                      struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
+                      struct nuna_op_trace *trace);
 void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
 
 /* Kernel operations, with `model` the array of GPUs. */
 void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
+void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 
 /* pod/background.c: starts the tiles, one per CU of `cu`, and follows them. */

@@ -91,8 +91,8 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
                           pod->flit_bytes))
         return false;
     for (uint32_t g = 0; g < pod->gpu_count; g++)
-        if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g), sim->log,
-                              sim->trace))
+        if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g),
+                              nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
             return false;
     return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
 }
@@ -140,6 +140,12 @@ static uint32_t deliver(void *model, uint32_t lp, const struct nuna_message *mes
 {
     struct nuna_sim *sim = model;
     return nuna_gpu_lp_deliver(&sim->gpus[lp], message);
+}
+
+static void expect(void *model, uint32_t lp, const struct nuna_message *message)
+{
+    const struct nuna_sim *sim = model;
+    nuna_gpu_lp_expect(&sim->gpus[lp], message);
 }
 
 static uint64_t bytes_delivered(const struct nuna_sim *sim)
@@ -241,6 +247,7 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
     const struct nuna_kernel_ops ops = {
         .run = run_lp,
         .deliver = deliver,
+        .expect = expect,
         .progress = sim->options.progress ? report_progress : NULL,
         /* What a background kernel still does then is nobody's question. */
         .done = sim->pod.params->background.gemm_size > 0 ? collective_done : NULL,

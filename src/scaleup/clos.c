@@ -14,8 +14,8 @@ void nuna_clos_init(struct nuna_clos *clos, const struct nuna_params *params)
 bool nuna_scaleup_init(struct nuna_scaleup *scaleup, const struct nuna_clos *clos)
 {
     scaleup->clos = clos;
-    scaleup->egress = calloc(clos->ports, sizeof *scaleup->egress);
-    scaleup->output = calloc(clos->ports, sizeof *scaleup->output);
+    scaleup->egress = nuna_servers_create(clos->ports);
+    scaleup->output = nuna_servers_create(clos->ports);
     return scaleup->egress && scaleup->output;
 }
 
