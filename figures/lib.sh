@@ -1,0 +1,99 @@
+# Shared by the figure scripts: a list of runs, carried out side by side and resumed where they stopped, and access to
+# their results. Source it after setting `out`, the output folder.
+# shellcheck shell=bash
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+nunasim=${NUNASIM:-$here/../build/release/src/cli/nunasim}
+jobs=${JOBS:-$(nproc)}
+[ -x "$nunasim" ] || {
+  echo "$0: $nunasim is missing: ./dev build, or set NUNASIM" >&2
+  exit 2
+}
+mkdir -p "$out/runs"
+list=$out/runs.list
+: >"$list"
+
+# add ID ARGS...: one run; its results go to $out/runs/ID.
+add() {
+  local id=$1
+  shift
+  [ -f "$out/runs/$id/summary.csv" ] || echo "$id $*" >>"$list"
+}
+
+# Carries out what `add` collected.
+run_all() {
+  local total
+  total=$(wc -l <"$list")
+  [ "$total" -gt 0 ] || return 0
+  echo "$total runs on $jobs cores" >&2
+  export nunasim out
+  # shellcheck disable=SC2016 # the inner shell expands
+  xargs -a "$list" -d '\n' -P "$jobs" -I{} bash -c '
+    set -f; set -- {}; id=$1; shift
+    "$nunasim" --quiet --out "$out/runs/$id" "$@" || echo "failed: $*" >&2'
+  : >"$list"
+}
+
+# value ID COLUMN: from the run's summary.csv.
+value() {
+  local file=$out/runs/$1/summary.csv
+  [ -f "$file" ] || return 0
+  awk -v column="$2" '
+    function cut(line, field,   n, i, c, quoted) { # CSV with quotes
+      n = 0; field[0] = ""; quoted = 0
+      for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1)
+        if (c == "\"") quoted = !quoted
+        else if (c == "," && !quoted) field[++n] = ""
+        else field[n] = field[n] c
+      }
+      return n
+    }
+    NR == 1 { n = cut($0, name) }
+    NR == 2 { cut($0, data); for (i = 0; i <= n; i++) if (name[i] == column) print data[i] }' "$file"
+}
+
+# Threadblocks per peer to try for a pod, the same for every policy: the study takes the best number.
+channels_for() {
+  case $1 in
+    2) echo "2 8 12 24 48 122" ;;
+    4) echo "2 4 8 16 32" ;;
+    8) echo "1 2 4 8 12 24" ;;
+    16) echo "1 2 4 8 12" ;;
+    32) echo "1 2 4 8" ;;
+    *) echo "1 2 4" ;;
+  esac
+}
+
+# add_best PREFIX GPUS ARGS...: one run per number of channels.
+add_best() {
+  local prefix=$1 gpus=$2 collective=$3 c
+  shift 3
+  for c in $(channels_for "$gpus"); do
+    add "$prefix-c$c" --plan "builtin:$collective,channels=$c" --gpus "$gpus" "$@"
+  done
+}
+
+# best PREFIX GPUS: "time_ns channels nar_domains" of the fastest of them.
+best() {
+  local prefix=$1 c
+  for c in $(channels_for "$2"); do
+    [ -f "$out/runs/$prefix-c$c/summary.csv" ] || continue
+    echo "$(value "$prefix-c$c" time_ns) $c $(value "$prefix-c$c" nar_domains)"
+  done | sort -n | head -n 1
+}
+
+ratio() {
+  awk -v a="$1" -v b="$2" 'BEGIN { if (a > 0 && b > 0) printf "%.4f", a / b }'
+}
+
+# plot NAME SCRIPT: NAME.svg and NAME.png from NAME.csv.
+plot() {
+  local name=$1 script=$2 terminal
+  for terminal in svg png; do
+    local setting="svg size 900,540 dynamic background rgb 'white'"
+    [ "$terminal" = svg ] || setting="pngcairo size 900,540"
+    gnuplot -e "set terminal $setting; set output '$out/$name.$terminal'; set datafile separator ','; set key outside; set grid; csv='$out/$name.csv'; out='$out'" \
+      -e "$script" || echo "$name: gnuplot failed" >&2
+  done
+}
