@@ -19,22 +19,51 @@ static uint64_t place(struct nuna_chunk_place *chunk, uint64_t position, uint64_
     return position + bytes;
 }
 
+/* The `n`-th chunk of a buffer in relative order. */
+static uint32_t in_order(const struct nuna_plan *plan, uint32_t gpu, enum nuna_buffer buffer,
+                         uint32_t n)
+{
+    uint32_t count = plan->gpus[gpu].chunks[buffer], ranks = plan->gpu_count;
+    /* A buffer that holds the GPU's own block only has nothing to turn. */
+    if (count % ranks != 0 || nuna_plan_chunk_block(plan, gpu, buffer, 0) ==
+                                  nuna_plan_chunk_block(plan, gpu, buffer, count - 1))
+        return n;
+    uint32_t per_block = count / ranks;
+    return (gpu + n / per_block) % ranks * per_block + n % per_block;
+}
+
 /* Places one buffer's chunks from `position` on and returns the end. */
 static uint64_t place_buffer(struct nuna_chunk_place *chunks, const struct nuna_plan *plan,
                              uint32_t gpu, enum nuna_buffer buffer, uint64_t size,
                              uint64_t page_size, uint64_t position)
 {
-    uint32_t count = plan->gpus[gpu].chunks[buffer], ranks = plan->gpu_count;
-    /* A buffer that holds the GPU's own block only has nothing to turn. */
-    bool blocks = count > 0 && count % ranks == 0 &&
-                  nuna_plan_chunk_block(plan, gpu, buffer, 0) !=
-                      nuna_plan_chunk_block(plan, gpu, buffer, count - 1);
-    uint32_t per_block = blocks ? count / ranks : count;
-    for (uint32_t rel = 0; rel < (blocks ? ranks : 1); rel++) {
-        uint32_t first = blocks ? (gpu + rel) % ranks * per_block : 0;
-        for (uint32_t i = first; i < first + per_block; i++)
-            position = place(&chunks[i], position,
-                             nuna_plan_chunk_bytes(plan, size, gpu, buffer, i), page_size);
+    for (uint32_t n = 0; n < plan->gpus[gpu].chunks[buffer]; n++) {
+        uint32_t i = in_order(plan, gpu, buffer, n);
+        position = place(&chunks[i], position, nuna_plan_chunk_bytes(plan, size, gpu, buffer, i),
+                         page_size);
+    }
+    return position;
+}
+
+/* The same with known lengths: chunks of a page or more first, then the smaller ones, those of a
+ * domain together. */
+static uint64_t pack_buffer(struct nuna_chunk_place *chunks, const struct nuna_plan *plan,
+                            uint32_t gpu, enum nuna_buffer buffer, const uint32_t *domain,
+                            uint32_t domains, uint64_t page_size, uint64_t position)
+{
+    uint32_t count = plan->gpus[gpu].chunks[buffer];
+    for (uint32_t n = 0; n < count; n++) {
+        struct nuna_chunk_place *chunk = &chunks[in_order(plan, gpu, buffer, n)];
+        if (chunk->bytes >= page_size)
+            position = place(chunk, position, chunk->bytes, page_size);
+    }
+    for (uint32_t d = 0; d <= domains; d++) {
+        position = round_up(position, page_size);
+        for (uint32_t n = 0; n < count; n++) {
+            uint32_t i = in_order(plan, gpu, buffer, n);
+            if (chunks[i].bytes < page_size && (domain[i] < domains ? domain[i] : domains) == d)
+                position = place(&chunks[i], position, chunks[i].bytes, page_size);
+        }
     }
     return position;
 }
@@ -56,6 +85,17 @@ static void find_alias(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan
     gpu->alias_first = same ? 0 : index * chunks[part];
 }
 
+/* The alias follows its whole; the flags come last. */
+static void end_image(struct nuna_layout_gpu *gpu, const struct nuna_plan_gpu *plan_gpu,
+                      uint64_t position, uint32_t line_size)
+{
+    if (gpu->alias_buffer < NUNA_BUFFER_COUNT)
+        memcpy(gpu->chunks[gpu->alias_buffer], &gpu->chunks[gpu->alias_whole][gpu->alias_first],
+               plan_gpu->chunks[gpu->alias_buffer] * sizeof *gpu->chunks[0]);
+    gpu->flags = position;
+    gpu->end = position + (uint64_t)plan_gpu->channel_count * line_size;
+}
+
 static bool lay_out(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan, uint32_t index,
                     uint64_t size, uint64_t page_size, uint32_t line_size)
 {
@@ -72,12 +112,26 @@ static bool lay_out(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan, u
                                 position);
         position = round_up(position, page_size);
     }
-    if (gpu->alias_buffer < NUNA_BUFFER_COUNT)
-        memcpy(gpu->chunks[gpu->alias_buffer], &gpu->chunks[gpu->alias_whole][gpu->alias_first],
-               plan_gpu->chunks[gpu->alias_buffer] * sizeof *gpu->chunks[0]);
-    gpu->flags = position;
-    gpu->end = position + (uint64_t)plan_gpu->channel_count * line_size;
+    end_image(gpu, plan_gpu, position, line_size);
     return true;
+}
+
+void nuna_layout_pack(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t page_size,
+                      const uint32_t *domain, uint32_t domains)
+{
+    for (uint32_t g = 0; g < plan->gpu_count; g++) {
+        struct nuna_layout_gpu *gpu = &layout->gpus[g];
+        uint64_t position = 0;
+        for (uint32_t b = 0; b < NUNA_BUFFER_COUNT; b++) {
+            if (b != gpu->alias_buffer) {
+                position = pack_buffer(gpu->chunks[b], plan, g, (enum nuna_buffer)b, domain,
+                                       domains, page_size, position);
+                position = round_up(position, page_size);
+            }
+            domain += plan->gpus[g].chunks[b];
+        }
+        end_image(gpu, &plan->gpus[g], position, layout->flag_stride);
+    }
 }
 
 bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t size,

@@ -35,6 +35,12 @@ struct nuna_layout {
 
 bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t size,
                       uint64_t page_size, uint32_t line_size);
+/* Lays the chunks out again for a placement by domains: chunks shorter than a page share pages only
+ * with chunks of their own domain. `domain` has an entry per chunk, GPU by GPU, buffer by buffer;
+ * `domains` and more stand for none. */
+void nuna_layout_pack(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t page_size,
+                      const uint32_t *domain, uint32_t domains);
+
 void nuna_layout_finish(struct nuna_layout *layout);
 
 static inline uint64_t nuna_layout_flag(const struct nuna_layout *layout, uint32_t gpu,

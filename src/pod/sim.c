@@ -31,6 +31,23 @@ static uint64_t stack_budget(const struct nuna_params *params)
     return (uint64_t)((unsigned __int128)rate * delay / NUNA_PS_PER_S) + 1;
 }
 
+/* Knowing the domains, lays small chunks out by them, and places again: where threadblocks go does
+ * not depend on it. */
+static bool pack(struct nuna_pod *pod, const struct nuna_placement_spec *spec,
+                 struct nuna_workload *workload)
+{
+    uint32_t *domain = nuna_workload_domains(workload, spec->policy, &pod->placement);
+    if (!domain)
+        return false;
+    nuna_layout_pack(&pod->layout, pod->plan, pod->map.page_size, domain, spec->domains);
+    free(domain);
+    nuna_workload_finish(workload);
+    nuna_placement_finish(&pod->placement);
+    return nuna_workload_init(workload, pod->plan, &pod->layout, pod->map.page_size,
+                              spec->domains) &&
+           nuna_placement_make(spec, workload, &pod->placement);
+}
+
 static bool place(struct nuna_sim *sim)
 {
     struct nuna_pod *pod = &sim->pod;
@@ -49,6 +66,7 @@ static bool place(struct nuna_sim *sim)
     bool ok =
         nuna_workload_init(&workload, pod->plan, &pod->layout, pod->map.page_size, spec.domains) &&
         nuna_placement_make(&spec, &workload, &pod->placement) &&
+        (!pod->placement.pages || pack(pod, &spec, &workload)) &&
         nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
     nuna_workload_finish(&workload);
     for (uint32_t g = 0; ok && g < pod->gpu_count; g++)

@@ -145,6 +145,25 @@ void nuna_workload_finish(struct nuna_workload *workload)
     memset(workload, 0, sizeof *workload);
 }
 
+uint32_t *nuna_workload_domains(const struct nuna_workload *workload, enum nuna_policy policy,
+                                const struct nuna_placement *placement)
+{
+    uint32_t *domain = malloc(((size_t)workload->chunk_count + 1) * sizeof *domain);
+    if (!domain)
+        return NULL;
+    memset(domain, 0xff, ((size_t)workload->chunk_count + 1) * sizeof *domain);
+    for (uint32_t w = 0; w < workload->work_count; w++)
+        for (uint32_t i = 0; i < workload->works[w].access_count; i++) {
+            const struct nuna_access *access =
+                &workload->accesses[workload->works[w].access_at + i];
+            bool counts =
+                nuna_policy_places_memory(policy) || access->kind == NUNA_ACCESS_REMOTE_STORE;
+            if (counts && domain[access->chunk] == UINT32_MAX)
+                domain[access->chunk] = placement->domain[w];
+        }
+    return domain;
+}
+
 /* The domain of the threadblock that signals on each channel end: of the first, should there be
  * several. */
 static void find_signallers(const struct nuna_plan *plan, const struct nuna_placement *placement,

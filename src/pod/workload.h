@@ -12,6 +12,12 @@ bool nuna_workload_init(struct nuna_workload *workload, const struct nuna_plan *
                         const struct nuna_layout *layout, uint64_t page_size, uint32_t domains);
 void nuna_workload_finish(struct nuna_workload *workload);
 
+/* The domain that each chunk goes to under this placement, UINT32_MAX for none: that of the first
+ * threadblock that touches it, or, where only routes are placed, of the first that stores to it
+ * from another GPU. NULL on lack of memory; free with free(). */
+uint32_t *nuna_workload_domains(const struct nuna_workload *workload, enum nuna_policy policy,
+                                const struct nuna_placement *placement);
+
 /* Gives each flag a line near the threadblock that signals on it: flags of one domain share pages
  * of that domain. Only for placements with page tables; without one, flags lie side by side in the
  * order of their channels. */
