@@ -244,6 +244,56 @@ Test(layout, in_place_input_and_output_share_memory)
     for_plans(check_in_place);
 }
 
+/* Packed for domains, small chunks share pages with their own domain only, and nothing overlaps. */
+Test(layout, packing_keeps_domains_apart)
+{
+    enum { GPUS = 3, CHANNELS = 7, DOMAINS = 4, PAGE = 4096 };
+    struct nuna_plan *plan =
+        generate((struct nuna_plan_spec){NUNA_ALLTOALL, NUNA_ALLPAIRS, GPUS, CHANNELS});
+    for (uint64_t size = 30000; size <= 120000; size += 30000) { /* chunks around a page */
+        struct nuna_layout layout;
+        cr_assert(nuna_layout_init(&layout, plan, size, PAGE, LINE));
+        uint32_t domain[GPUS * 2 * GPUS * CHANNELS];
+        for (uint32_t i = 0; i < COUNT(domain); i++)
+            domain[i] = i % (DOMAINS + 1) == DOMAINS ? UINT32_MAX : i % (DOMAINS + 1);
+        nuna_layout_pack(&layout, plan, PAGE, domain, DOMAINS);
+        const uint32_t *at = domain;
+        for (uint32_t g = 0; g < GPUS; g++) {
+            enum { TABLE = 512 };
+            uint32_t owner[TABLE]; /* of each page; UINT32_MAX - 1: nobody */
+            for (uint32_t p = 0; p < TABLE; p++)
+                owner[p] = UINT32_MAX - 1;
+            uint64_t bytes = 0, last_end = 0;
+            for (int b = 0; b <= NUNA_BUF_OUTPUT; b++)
+                for (uint32_t i = 0; i < GPUS * CHANNELS; i++, at++) {
+                    const struct nuna_chunk_place *chunk = &layout.gpus[g].chunks[b][i];
+                    cr_assert_eq(chunk->bytes,
+                                 nuna_plan_chunk_bytes(plan, size, g, (enum nuna_buffer)b, i));
+                    bytes += chunk->bytes;
+                    uint64_t end = chunk->position + chunk->bytes;
+                    last_end = end > last_end ? end : last_end;
+                    cr_assert(chunk->bytes < PAGE ? chunk->position / PAGE == (end - 1) / PAGE
+                                                  : chunk->position % PAGE == 0);
+                    for (uint64_t p = chunk->position / PAGE; p <= (end - 1) / PAGE; p++) {
+                        bool shared = owner[p] == *at && chunk->bytes < PAGE;
+                        cr_assert(owner[p] == UINT32_MAX - 1 || shared, "page %" PRIu64, p);
+                        owner[p] = *at;
+                    }
+                    for (int b2 = 0; b2 <= b; b2++)
+                        for (uint32_t j = 0; j < (b2 == b ? i : GPUS * CHANNELS); j++) {
+                            const struct nuna_chunk_place *other = &layout.gpus[g].chunks[b2][j];
+                            cr_assert(other->position + other->bytes <= chunk->position ||
+                                      end <= other->position);
+                        }
+                }
+            cr_assert_eq(bytes, 2 * size);
+            cr_assert(layout.gpus[g].flags >= last_end && layout.gpus[g].flags % PAGE == 0);
+        }
+        nuna_layout_finish(&layout);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* By numbers: 3 GPUs, one channel, 1,200 B: blocks of 400 B; input on page 0, output on page 1. */
 Test(layout, all_to_all_in_numbers)
 {
