@@ -30,7 +30,7 @@ routed="UA UA+NAR NUMA+NAR NAP+NAR"
 all="UA UA+NAR NUMA NUMA+NAR NAP* NAP*+NAR NAP NAP+NAR"
 sizes9() { # of a pod
   local sizes="100kB 1MB"
-  [ "$1" -gt 8 ] || sizes+=" 10MB"
+  [ "$1" -gt 4 ] || sizes+=" 10MB"
   [ -z "$full" ] || sizes="100kB 1MB 10MB 100MB 1GB"
   echo "$sizes"
 }

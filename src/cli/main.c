@@ -41,19 +41,22 @@ static int help(void)
     for (size_t i = 0; i < VERB_COUNT; i++)
         printf("  %-12s %s\n", verbs[i].name, verbs[i].help);
     printf("  %-12s %s\n", "help", "this text, or `nunasim help COMMAND`");
-    printf("\nExamples:\n"
-           "  nunasim --config configs/pod64.yaml --plan builtin:allgather\n"
-           "  nunasim --config configs/pod8.yaml --plan plan.json --set noc.hop_latency=12ns\n"
-           "  nunasim check plan.json\n"
-           "  nunasim params\n"
-           "\nA configuration is a YAML file; values carry units: 12.8ns, 150GB/s, 800Gb/s, 4KiB\n"
-           "(GB is 10^9 bytes, GiB 2^30). --set overrides any key, for one run.\n"
-           "\nExit codes:\n"
-           "  0  done\n"
-           "  1  the machine failed: out of memory, output not writable\n"
-           "  2  the input is wrong: command line, configuration, plan\n"
-           "  3  the run did not finish: deadlock or interrupt\n"
-           "\nDocumentation: docs/configuration.md, docs/parameters.md in the source tree.\n");
+    printf(
+        "\nExamples:\n"
+        "  nunasim --config configs/pod64.yaml --plan traces/plans/allgather.json\n"
+        "  nunasim --config configs/pod8.yaml --plan builtin:allgather --size 100kB --policy NAP+NAR\n"
+        "  nunasim --config configs/pod8.yaml --plan plan.json --set noc.hop_latency=12ns\n"
+        "  nunasim check plan.json\n"
+        "  nunasim params\n"
+        "\nA configuration is a YAML file; values carry units: 12.8ns, 150GB/s, 800Gb/s, 4KiB\n"
+        "(GB is 10^9 bytes, GiB 2^30). --set overrides any key, for one run.\n"
+        "\nExit codes:\n"
+        "  0  done\n"
+        "  1  the machine failed: out of memory, output not writable\n"
+        "  2  the input is wrong: command line, configuration, plan\n"
+        "  3  the run did not finish: deadlock or interrupt\n"
+        "\nDocumentation, in the source tree's docs/: configuration.md, parameters.md, plan-formats.md,\n"
+        "placement.md, output.md, architecture.md, validation.md.\n");
     return NUNA_EXIT_OK;
 }
 

@@ -31,6 +31,18 @@ static void fill_link_latency(struct nuna_noc_shape *shape, const struct nuna_pa
         }
 }
 
+nuna_time nuna_noc_tail_of(const struct nuna_noc_shape *shape, uint32_t bytes)
+{
+    const struct nuna_rate *rates[] = {&shape->injection_rate, &shape->link_rate,
+                                       &shape->ejection_rate};
+    nuna_time tail = 0;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        nuna_time time = nuna_units_transfer_time(bytes, rates[i]->bytes_per_s, NULL);
+        tail = time > tail ? time : tail;
+    }
+    return tail;
+}
+
 bool nuna_noc_shape_init(struct nuna_noc_shape *shape, const struct nuna_params *params)
 {
     memset(shape, 0, sizeof *shape);
@@ -46,6 +58,8 @@ bool nuna_noc_shape_init(struct nuna_noc_shape *shape, const struct nuna_params 
     nuna_rate_init(&shape->link_rate, (uint64_t)params->noc.link_rate, flit, control);
     nuna_rate_init(&shape->injection_rate, (uint64_t)params->noc.injection_rate, flit, control);
     nuna_rate_init(&shape->ejection_rate, (uint64_t)params->noc.ejection_rate, flit, control);
+    shape->tail[0] = nuna_noc_tail_of(shape, flit);
+    shape->tail[1] = nuna_noc_tail_of(shape, control);
     shape->link_latency =
         calloc((size_t)shape->codes * NUNA_DIRECTIONS, sizeof *shape->link_latency);
     if (!shape->link_latency)
@@ -89,12 +103,14 @@ uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16
            distance((uint32_t)from >> shape->x_bits, (uint32_t)to >> shape->x_bits);
 }
 
-nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to)
+nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to,
+                             uint32_t bytes)
 {
     if (shape->uniform)
         return shape->uniform_latency;
     uint32_t mask = (1u << shape->x_bits) - 1, here = from;
-    nuna_time time = shape->injection_latency + shape->ejection_latency;
+    nuna_time time =
+        shape->injection_latency + shape->ejection_latency + nuna_noc_tail(shape, bytes);
     while ((here & mask) != (to & mask)) {
         bool east = (here & mask) < (to & mask);
         time += shape->link_latency[here * NUNA_DIRECTIONS + (east ? NUNA_EAST : NUNA_WEST)];

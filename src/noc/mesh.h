@@ -45,6 +45,7 @@ struct nuna_noc_shape {
     uint32_t codes; /* all router codes are below this; some are unused */
     nuna_time uniform_latency, injection_latency, ejection_latency;
     struct nuna_rate link_rate, injection_rate, ejection_rate;
+    nuna_time tail[2];      /* of a data flit, of a control packet: see nuna_noc_tail */
     uint32_t *link_latency; /* [code * NUNA_DIRECTIONS + direction], ps */
 };
 
@@ -67,9 +68,22 @@ static inline uint16_t nuna_noc_router(const struct nuna_noc_shape *shape, uint3
     return (uint16_t)(y << shape->x_bits | x);
 }
 
-/* Latency of a lone packet between two attachments, from leaving the one to arriving at the other.
+/* How long after its head a packet's tail arrives: its serialisation time on the slowest of the
+ * mesh's links (injection, mesh, ejection). An attachment has a packet when it has the tail. */
+nuna_time nuna_noc_tail_of(const struct nuna_noc_shape *shape, uint32_t bytes);
+
+static inline nuna_time nuna_noc_tail(const struct nuna_noc_shape *shape, uint32_t bytes)
+{
+    if (bytes == shape->link_rate.size[1])
+        return shape->tail[1];
+    return __builtin_expect(bytes == shape->link_rate.size[0], 1) ? shape->tail[0]
+                                                                  : nuna_noc_tail_of(shape, bytes);
+}
+
+/* Latency of a lone packet between two attachments, from leaving the one to being in at the other.
  */
-nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to);
+nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to,
+                             uint32_t bytes);
 
 /* Links from one router to another. */
 uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to);
@@ -111,7 +125,7 @@ static inline void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct
             &noc->eject[here * NUNA_ATTACHMENTS + kind - (uint32_t)NUNA_NOC_ARRIVE];
         nuna_time start = nuna_server_take(eject, &shape->ejection_rate, lp->now, bytes);
         nuna_event_set_kind(&event, kind);
-        nuna_lp_schedule(lp, start + shape->ejection_latency, event);
+        nuna_lp_schedule(lp, start + shape->ejection_latency + nuna_noc_tail(shape, bytes), event);
         return;
     }
     /* X first, by arithmetic: which way a packet turns is a coin toss, too. */

@@ -10,6 +10,7 @@ struct view {
     nuna_time access;  /* one line's memory access */
     nuna_time scaleup; /* one line's way from port to port */
     nuna_time back;    /* a control packet's way from port to port */
+    uint32_t line, control;
 };
 
 static void spread_start(struct nuna_spread *spread)
@@ -33,9 +34,10 @@ static bool view_init(struct view *view, const struct nuna_params *params)
 {
     struct nuna_clos clos;
     nuna_clos_init(&clos, params);
-    uint64_t line = (uint64_t)params->noc.flit_size;
+    view->line = (uint32_t)params->noc.flit_size;
+    view->control = (uint32_t)params->noc.control_size;
     view->access = (nuna_time)params->hbm.access_latency +
-                   nuna_units_transfer_time(line, (uint64_t)params->hbm.channel_rate, NULL);
+                   nuna_units_transfer_time(view->line, (uint64_t)params->hbm.channel_rate, NULL);
     view->scaleup = 2 * (clos.port_rate.time[0] + clos.link_latency) + clos.switch_latency;
     view->back = view->scaleup - 2 * (clos.port_rate.time[0] - clos.port_rate.time[1]);
     return nuna_noc_shape_init(&view->noc, params) &&
@@ -65,10 +67,11 @@ static void visit_cu(const struct view *view, uint32_t cu, struct nuna_latency_m
         for (uint32_t p = 0; p < topology->port_count; p++) {
             uint16_t port = topology->port_router[p];
             uint16_t stack = nuna_topology_stack_router(topology, port, s);
-            nuna_time noc = nuna_noc_zero_load(&view->noc, router, port) +
-                            nuna_noc_zero_load(&view->noc, port, stack) + view->access;
-            nuna_time round = noc + view->scaleup + nuna_noc_zero_load(&view->noc, stack, port) +
-                              view->back + nuna_noc_zero_load(&view->noc, port, router);
+            nuna_time noc = nuna_noc_zero_load(&view->noc, router, port, view->line) +
+                            nuna_noc_zero_load(&view->noc, port, stack, view->line) + view->access;
+            nuna_time round = noc + view->scaleup + view->back +
+                              nuna_noc_zero_load(&view->noc, stack, port, view->control) +
+                              nuna_noc_zero_load(&view->noc, port, router, view->control);
             spread_add(&map->noc, noc);
             spread_add(&map->transfer, noc + view->scaleup);
             extremes_add(&own, round);

@@ -159,17 +159,23 @@ static inline int64_t hops(struct spot a, struct spot b)
     return llabs(a.x - b.x) + llabs(a.y - b.y);
 }
 
-static inline nuna_time noc(const struct nuna_params *p, struct spot a, struct spot b)
-{
-    int64_t strip = p->noc.columns / p->noc.dies;
-    return (nuna_time)(p->noc.injection_latency + hops(a, b) * p->noc.hop_latency +
-                       llabs(a.x / strip - b.x / strip) * p->noc.die_crossing_latency +
-                       p->noc.ejection_latency);
-}
-
 static inline nuna_time wire(uint64_t bytes, int64_t rate)
 {
     return (nuna_time)((unsigned __int128)bytes * 1000000000000u / (uint64_t)rate);
+}
+
+/* Injection, hops, ejection, and the tail, on the slowest kind of link. */
+static inline nuna_time noc(const struct nuna_params *p, struct spot a, struct spot b,
+                            uint64_t bytes)
+{
+    int64_t strip = p->noc.columns / p->noc.dies;
+    int64_t slowest =
+        p->noc.injection_rate < p->noc.link_rate ? p->noc.injection_rate : p->noc.link_rate;
+    slowest = p->noc.ejection_rate < slowest ? p->noc.ejection_rate : slowest;
+    return (nuna_time)(p->noc.injection_latency + hops(a, b) * p->noc.hop_latency +
+                       llabs(a.x / strip - b.x / strip) * p->noc.die_crossing_latency +
+                       p->noc.ejection_latency) +
+           wire(bytes, slowest);
 }
 
 static inline nuna_time memory(const struct nuna_params *p, uint64_t bytes)

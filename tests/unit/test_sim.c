@@ -25,13 +25,14 @@ static void check_single_store(const struct nuna_params *p, uint32_t to, uint32_
     struct spot remote = spot_of_stack(p, port, target.channel);
     struct spot flag_stack = spot_of_stack(p, flag_port, flag.channel);
 
-    nuna_time load = noc(p, cu, local) + memory(p, LINE) + noc(p, local, cu);
-    nuna_time store = noc(p, cu, port) + to_switch(p, LINE) + from_switch(p, LINE) +
-                      noc(p, port, remote) + memory(p, LINE);
-    nuna_time ack =
-        noc(p, remote, port) + to_switch(p, CONTROL) + from_switch(p, CONTROL) + noc(p, port, cu);
-    nuna_time signal = noc(p, cu, flag_port) + to_switch(p, CONTROL) + from_switch(p, CONTROL) +
-                       noc(p, flag_port, flag_stack) + memory(p, CONTROL);
+    nuna_time load = noc(p, cu, local, CONTROL) + memory(p, LINE) + noc(p, local, cu, LINE);
+    nuna_time store = noc(p, cu, port, LINE) + to_switch(p, LINE) + from_switch(p, LINE) +
+                      noc(p, port, remote, LINE) + memory(p, LINE);
+    nuna_time ack = noc(p, remote, port, CONTROL) + to_switch(p, CONTROL) +
+                    from_switch(p, CONTROL) + noc(p, port, cu, CONTROL);
+    nuna_time signal = noc(p, cu, flag_port, CONTROL) + to_switch(p, CONTROL) +
+                       from_switch(p, CONTROL) + noc(p, flag_port, flag_stack, CONTROL) +
+                       memory(p, CONTROL);
     cr_assert_eq(result.stores, 1);
     cr_assert_eq(result.latency->max, store, "store to line %u: %" PRIu64 " ps, by hand %" PRIu64,
                  to, result.latency->max, store);
@@ -39,12 +40,13 @@ static void check_single_store(const struct nuna_params *p, uint32_t to, uint32_
                  result.time, load + store + ack + signal);
     cr_assert_eq(result.drained, result.time);
     const nuna_time parts[NUNA_PATH_PARTS] = {
-        [NUNA_PATH_LOAD_NOC] = noc(p, cu, local) + noc(p, local, cu),
+        [NUNA_PATH_LOAD_NOC] = noc(p, cu, local, CONTROL) + noc(p, local, cu, LINE),
         [NUNA_PATH_LOAD_HBM] = memory(p, LINE),
-        [NUNA_PATH_STORE_NOC] = noc(p, cu, port) + noc(p, cu, flag_port),
+        [NUNA_PATH_STORE_NOC] = noc(p, cu, port, LINE) + noc(p, cu, flag_port, CONTROL),
         [NUNA_PATH_PORT] = to_switch(p, LINE) + to_switch(p, CONTROL),
         [NUNA_PATH_SWITCH] = from_switch(p, LINE) + from_switch(p, CONTROL),
-        [NUNA_PATH_REMOTE_NOC] = noc(p, port, remote) + noc(p, flag_port, flag_stack),
+        [NUNA_PATH_REMOTE_NOC] =
+            noc(p, port, remote, LINE) + noc(p, flag_port, flag_stack, CONTROL),
         [NUNA_PATH_REMOTE_HBM] = memory(p, LINE) + memory(p, CONTROL),
         [NUNA_PATH_ACK] = ack,
     };
@@ -110,14 +112,15 @@ Test(closed_form, ring_of_eight)
 {
     struct nuna_params p = tiny();
     struct spot o = {0, 0};
-    nuna_time load = 2 * noc(&p, o, o) + memory(&p, LINE);
-    nuna_time across = to_switch(&p, CONTROL) + from_switch(&p, CONTROL) + 2 * noc(&p, o, o);
+    nuna_time load = noc(&p, o, o, CONTROL) + noc(&p, o, o, LINE) + memory(&p, LINE);
+    nuna_time across =
+        to_switch(&p, CONTROL) + from_switch(&p, CONTROL) + 2 * noc(&p, o, o, CONTROL);
     nuna_time store =
-        to_switch(&p, LINE) + from_switch(&p, LINE) + 2 * noc(&p, o, o) + memory(&p, LINE);
+        to_switch(&p, LINE) + from_switch(&p, LINE) + 2 * noc(&p, o, o, LINE) + memory(&p, LINE);
     nuna_time step = load + store + across + across + memory(&p, CONTROL);
     /* Two loads, one issue interval apart, the CU's work, a local store and its acknowledgement. */
     nuna_time reduce = (nuna_time)p.gpu.issue_interval + load + wire(2 * LINE, p.gpu.reduce_rate) +
-                       2 * noc(&p, o, o) + memory(&p, LINE);
+                       noc(&p, o, o, LINE) + noc(&p, o, o, CONTROL) + memory(&p, LINE);
     static const enum nuna_collective collectives[] = {NUNA_ALLGATHER, NUNA_REDUCESCATTER,
                                                        NUNA_ALLREDUCE};
     const nuna_time due[] = {7 * step, 7 * (step + reduce), 14 * step + 7 * reduce};
@@ -179,7 +182,7 @@ Test(latency_map, small_die_by_hand)
     struct nuna_latency_map map;
     struct nuna_error err;
     cr_assert(nuna_latency_map_make(&p, &map, &err));
-    nuna_time base = 2 * (21007 + 17011) + memory(&p, LINE);
+    nuna_time base = 2 * noc(&p, (struct spot){0, 0}, (struct spot){0, 0}, LINE) + memory(&p, LINE);
     nuna_time across = to_switch(&p, LINE) + from_switch(&p, LINE);
     cr_assert_eq(map.noc.best, base);
     cr_assert_eq(map.noc.mean, base + 2 * 9100);
@@ -190,7 +193,8 @@ Test(latency_map, small_die_by_hand)
     cr_assert(map.cus == 42 && map.stacks == 2);
     static const nuna_time halves[] = {2, 2, 2, 4, 4, 4}; /* both ports' hops, by router */
     /* An atomic goes the same hops back, as a control packet. */
-    nuna_time back = 2 * (21007 + 17011) + to_switch(&p, CONTROL) + from_switch(&p, CONTROL);
+    nuna_time back = 2 * noc(&p, (struct spot){0, 0}, (struct spot){0, 0}, CONTROL) +
+                     to_switch(&p, CONTROL) + from_switch(&p, CONTROL);
     for (uint32_t cu = 0; cu < 42; cu++)
         for (uint32_t stack = 0; stack < 2; stack++)
             cr_assert_eq(map.by_cu_stack[cu * 2 + stack],
