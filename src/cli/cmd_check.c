@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "collectives/plan_io.h"
+#include "core/params.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,11 +40,20 @@ static bool parse_number(const char *option, const char *text, uint32_t max, uin
     return true;
 }
 
+/* What a run takes unless it is told otherwise. */
+static uint32_t default_channels(void)
+{
+    struct nuna_params params;
+    nuna_params_defaults(&params);
+    return (uint32_t)params.collective.channels;
+}
+
 static struct nuna_plan *load(const char *name, uint32_t gpus, uint32_t channels,
                               struct nuna_error *err)
 {
     if (strncmp(name, BUILTIN, strlen(BUILTIN)) == 0)
-        return nuna_plan_builtin(name + strlen(BUILTIN), gpus, channels == 0 ? 1 : channels, err);
+        return nuna_plan_builtin(name + strlen(BUILTIN), gpus,
+                                 channels == 0 ? default_channels() : channels, err);
     if (channels != 0) {
         nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                   "--channels is for builtin: plans only, a file says what it has");
@@ -100,7 +110,7 @@ int nuna_cmd_check(int argc, char **argv)
     const struct nuna_opt opts[] = {
         {"gpus", "N", "GPUs of a builtin: plan, or those that a file must have", NUNA_OPT_VALUE,
          &gpus_text},
-        {"channels", "N", "channels of a builtin: plan (default 1)", NUNA_OPT_VALUE,
+        {"channels", "N", "channels of a builtin: plan (default 8, as in a run)", NUNA_OPT_VALUE,
          &channels_text},
         {"help", NULL, "print this help", NUNA_OPT_FLAG, &help},
     };

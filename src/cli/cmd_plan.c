@@ -115,10 +115,10 @@ static struct nuna_plan *generate(const char *collective, const char *gpus, cons
 int nuna_cmd_plan(int argc, char **argv)
 {
     bool help = false;
-    const char *gpus = NULL, *channels = "1", *algorithm = "allpairs", *out = NULL;
+    const char *gpus = NULL, *channels = "8", *algorithm = "allpairs", *out = NULL;
     const struct nuna_opt opts[] = {
         {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
-        {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 1)", NUNA_OPT_VALUE,
+        {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 8)", NUNA_OPT_VALUE,
          &channels},
         {"algorithm", "NAME", "allpairs (default) or ring", NUNA_OPT_VALUE, &algorithm},
         {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, &out},

@@ -158,7 +158,8 @@ static void stem(const char *path, char *buffer, size_t size)
     if (dot && dot != buffer)
         *dot = '\0';
     for (char *c = buffer; *c; c++)
-        if (*c == ':' || *c == ',' || *c == '=' || *c == '/')
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+              *c == '_' || *c == '.'))
             *c = '-';
 }
 
@@ -284,10 +285,10 @@ static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t coun
             nuna_sim_destroy(best);
             return false;
         }
-        if (!run->options.quiet)
+        bool stop = tried.status != NUNA_SIM_COMPLETE;
+        if (!run->options.quiet && !stop)
             printf("%s%u domains: %.3f us", i ? ", " : "tried     ", domains[i],
                    (double)tried.time / 1e6);
-        bool stop = tried.status != NUNA_SIM_COMPLETE;
         if (!best || stop || tried.time < result->time) {
             nuna_sim_destroy(best);
             best = run->sim;
@@ -309,9 +310,6 @@ static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t coun
 
 static bool simulate(struct run *run, struct nuna_result *result, struct nuna_error *err)
 {
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     const struct nuna_params *params = nuna_config_params(run->config);
     uint32_t domains[256], count = 1;
     domains[0] = (uint32_t)params->placement.nar_domains;
@@ -349,22 +347,46 @@ static bool prepare(struct run *run, struct nuna_error *err)
     run->info.policy =
         nuna_params_format(params, "placement.policy", run->policy, sizeof run->policy);
     run->info.nar_domains = 1;
+    if (run->options.nar && !nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
+        return nuna_fail(
+            err, NUNA_EXIT_BAD_INPUT,
+            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, or NAP",
+            run->options.nar, run->policy);
     run->info.size = (uint64_t)params->collective.size;
-    return name_output(run, err) && nuna_output_prepare(run->out, err);
+    return nuna_sim_check(params, run->plan, run->info.size, err) && name_output(run, err) &&
+           nuna_output_prepare(run->out, err);
+}
+
+/* From here on the first signal asks for an orderly end, and a second one kills. */
+static void catch_signals(void)
+{
+    const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
+        sigaction(signals[i], &action, NULL);
+    }
 }
 
 static int run_whole(struct run *run)
 {
     struct nuna_error err;
     struct nuna_result result;
+    catch_signals();
     if (!prepare(run, &err))
         return nuna_cli_report(&err);
+    if (stop_requested) {
+        nuna_fail(&err, NUNA_EXIT_INCOMPLETE, "interrupted before the simulation began");
+        return nuna_cli_report(&err);
+    }
     if (!run->options.quiet)
         nuna_print_setup(&run->info, nuna_config_params(run->config));
     fflush(stdout);
     if (!simulate(run, &result, &err))
         return nuna_cli_report(&err);
-    if (run->options.show_placement)
+    bool mesh = nuna_config_params(run->config)->noc.fabric == NUNA_FABRIC_MESH;
+    if (run->options.show_placement && !run->options.quiet && !mesh)
+        printf("placement: the uniform fabric has no places to draw\n");
+    else if (run->options.show_placement && !run->options.quiet)
         nuna_draw_placement(stdout, run->sim, 0);
     if (!run->options.quiet)
         nuna_print_result(&run->info, &result, run->threads);

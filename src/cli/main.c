@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,8 +53,8 @@ static int help(void)
         "(GB is 10^9 bytes, GiB 2^30). --set overrides any key, for one run.\n"
         "\nExit codes:\n"
         "  0  done\n"
-        "  1  the machine failed: out of memory, output not writable\n"
-        "  2  the input is wrong: command line, configuration, plan\n"
+        "  1  the machine failed: out of memory, a disk that filled up\n"
+        "  2  the input is wrong: command line, configuration, plan, a folder that cannot be written\n"
         "  3  the run did not finish: deadlock or interrupt\n"
         "\nDocumentation, in the source tree's docs/: configuration.md, parameters.md, plan-formats.md,\n"
         "placement.md, output.md, architecture.md, validation.md.\n");
@@ -118,6 +119,8 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file that grows beyond its limit is an error to report, not an end. */
+    signal(SIGXFSZ, SIG_IGN);
     int code = dispatch(argc, argv);
 
     /* A full disk shows only when the last bytes leave. */

@@ -65,12 +65,15 @@ static void print_binding(const struct nuna_result *result)
         return;
     char wait[48];
     double share = 100.0 * (double)r->busy / (double)result->drained;
-    char kind[32];
-    snprintf(kind, sizeof kind, "%s", nuna_resource_kind_name(r->kind));
+    /* Channels and ports name themselves. */
+    bool named = r->kind == NUNA_RESOURCE_HBM_CHANNEL || r->kind == NUNA_RESOURCE_PORT;
+    char kind[32] = "";
+    if (!named)
+        snprintf(kind, sizeof kind, "%s ", nuna_resource_kind_name(r->kind));
     for (char *c = kind; *c; c++)
         if (*c == '_')
             *c = ' ';
-    printf("binding   %s%s %s of GPU %u, %.1f %% busy, longest wait %s\n",
+    printf("binding   %s%s%s of GPU %u, %.1f %% busy, longest wait %s\n",
            share < 50 ? "latency; the busiest resource is " : "", kind, r->name, r->gpu, share,
            duration(r->max_wait, wait));
 }
@@ -105,9 +108,10 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     }
     print_domains(info);
     print_stores(result);
-    print_binding(result);
-    if (result->status == NUNA_SIM_COMPLETE)
+    if (result->status == NUNA_SIM_COMPLETE) {
+        print_binding(result);
         print_path(result);
+    }
     double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
     printf("\nsimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
            "%.1f MiB\n",

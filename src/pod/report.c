@@ -127,11 +127,12 @@ static bool print_link(void *context, const struct nuna_resource *resource)
     const struct links_context *links = context;
     fprintf(links->out, "%u,%s,%s,%" PRIu64 ",", resource->gpu,
             nuna_resource_kind_name(resource->kind), resource->name, resource->bytes);
-    print_thousandths(links->out, resource->busy);
+    /* A run that was stopped has booked its queues beyond its last moment. */
+    nuna_time busy = resource->busy < links->elapsed ? resource->busy : links->elapsed;
+    print_thousandths(links->out, busy);
     /* In millionths. */
-    uint64_t share = links->elapsed
-                         ? (uint64_t)((unsigned __int128)resource->busy * 1000000 / links->elapsed)
-                         : 0;
+    uint64_t share =
+        links->elapsed ? (uint64_t)((unsigned __int128)busy * 1000000 / links->elapsed) : 0;
     fprintf(links->out, ",%" PRIu64 ".%06" PRIu64 ",", share / 1000000, share % 1000000);
     print_thousandths(links->out, resource->max_wait);
     fputc('\n', links->out);

@@ -115,6 +115,29 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
     return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
 }
 
+/* Page tables grow with the message; beyond this they would crowd out the simulation. */
+#define PAGE_TABLE_BYTES_MAX (4ull << 30)
+
+bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
+                    struct nuna_error *err)
+{
+    enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
+    if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
+        return true;
+    /* Input, output and scratch are at most `size` each, but for the rounding of chunks. */
+    unsigned __int128 pages = (unsigned __int128)size / (uint64_t)params->hbm.page_size * 3;
+    if (pages * plan->gpu_count * sizeof(struct nuna_frame) <= PAGE_TABLE_BYTES_MAX)
+        return true;
+    char page[32];
+    nuna_units_format(params->hbm.page_size, NUNA_Q_SIZE, "", page, sizeof page);
+    return nuna_fail(
+        err, NUNA_EXIT_BAD_INPUT,
+        "collective.size: at this size the page tables of %u GPUs with pages of %s would "
+        "take more than 4 GiB; expected a smaller size, larger pages (hbm.page_size), "
+        "or a policy without page tables (UA, NUMA, NAP*)",
+        plan->gpu_count, page);
+}
+
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
                                  const struct nuna_sim_options *options, struct nuna_error *err)
 {

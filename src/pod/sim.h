@@ -85,6 +85,10 @@ struct nuna_result {
     char waiters[1024];              /* deadlock: who waits for what */
 };
 
+/* Refuses what no machine could simulate: page tables beyond all memory. */
+bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
+                    struct nuna_error *err);
+
 /* Builds the pod. `params` and `plan` must outlive the simulation; plan->gpu_count is the number of
  * GPUs. The plan must have passed nuna_plan_check. */
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,

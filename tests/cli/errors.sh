@@ -80,6 +80,9 @@ option "--size 1MBs: collective.size: \"1MBs\" has an unknown unit \"MBs\"; $siz
 option '--policy nowhere: placement.policy: "nowhere" is not known; expected one of UA, UA+NAR, NUMA, NUMA+NAR, NAP, NAP+NAR, NAP*, NAP*+NAR' --policy nowhere
 option '--nar 5: placement.nar_domains: 5 domains do not divide the 12 ports (scaleup.ports), expected a divisor, or 0 to try all' \
   --nar 5 --policy UA+NAR
+option '--nar 4: policy UA knows no routing domains, expected one with +NAR, or NAP' --nar 4
+option 'collective.size: at this size the page tables of 8 GPUs with pages of 4KiB would take more than 4 GiB; expected a smaller size, larger pages (hbm.page_size), or a policy without page tables (UA, NUMA, NAP*)' \
+  --size 1TB --policy NAP --gpus 8
 option "--nar all: placement.nar_domains: \"all\" is not a number; $count_due" --nar all
 option '--background fft: expected gemm:size=N, N rows and columns' --background fft
 option "--background x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
