@@ -3,26 +3,13 @@
 set -euo pipefail
 export LC_ALL=C
 nunasim=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# column FILE NAME: that field of a table of one row; fields may be quoted.
+# column FILE NAME: that field of a table of one row.
 column() {
-  awk -v name="$2" '
-    function split_csv(line, fields,    n, i, c, quoted, field) {
-      n = 0; field = ""; quoted = 0
-      for (i = 1; i <= length(line); i++) {
-        c = substr(line, i, 1)
-        if (c == "\"") quoted = !quoted
-        else if (c == "," && !quoted) { fields[++n] = field; field = "" }
-        else field = field c
-      }
-      fields[++n] = field
-      return n
-    }
-    NR == 1 { count = split_csv($0, head) }
-    NR == 2 { split_csv($0, row); for (i = 1; i <= count; i++) if (head[i] == name) print row[i] }
-  ' "$1"
+  awk -f "$root/tools/csv.awk" -v mode=pick -v names="$2" "$1"
 }
 
 # measure TITLE GPUS SIZE THREADS

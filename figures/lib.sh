@@ -38,19 +38,7 @@ run_all() {
 value() {
   local file=$out/runs/$1/summary.csv
   [ -f "$file" ] || return 0
-  awk -v column="$2" '
-    function cut(line, field,   n, i, c, quoted) { # CSV with quotes
-      n = 0; field[0] = ""; quoted = 0
-      for (i = 1; i <= length(line); i++) {
-        c = substr(line, i, 1)
-        if (c == "\"") quoted = !quoted
-        else if (c == "," && !quoted) field[++n] = ""
-        else field[n] = field[n] c
-      }
-      return n
-    }
-    NR == 1 { n = cut($0, name) }
-    NR == 2 { cut($0, data); for (i = 0; i <= n; i++) if (name[i] == column) print data[i] }' "$file"
+  awk -f "$here/../tools/csv.awk" -v mode=pick -v names="$2" "$file"
 }
 
 # Threadblocks per peer to try for a pod, the same for every policy: the study takes the best number.

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 #include "collectives/plan_io.h"
 #include "core/params.h"
+#include "core/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,17 +28,9 @@ static bool parse_number(const char *option, const char *text, uint32_t max, uin
     *ret = 0;
     if (text == NULL)
         return true;
-    uint32_t number = 0;
-    bool good = text[0] != '\0';
-    for (const char *at = text; good && *at != '\0'; at++) {
-        good = *at >= '0' && *at <= '9' && number <= max;
-        number = number * 10 + (uint32_t)(*at - '0');
-    }
-    if (!good || number < 1 || number > max)
-        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: \"%s\" is not a number from 1 to %u",
-                         option, text, max);
-    *ret = number;
-    return true;
+    return nuna_units_whole(text, max, ret) ||
+           nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: \"%s\" is not a number from 1 to %u", option,
+                     text, max);
 }
 
 /* What a run takes unless it is told otherwise. */

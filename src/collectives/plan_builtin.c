@@ -1,5 +1,6 @@
 /* Parses the text after "builtin:". */
 #include "collectives/plan_io.h"
+#include "core/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,16 +34,8 @@ static bool unknown(const char *text, const char *what, const char *word,
 static bool parse_count(const char *text, const char *key, const char *value, uint32_t max,
                         uint32_t *ret, struct nuna_error *err)
 {
-    uint32_t number = 0;
-    bool good = value[0] != '\0';
-    for (const char *at = value; good && *at != '\0'; at++) {
-        good = *at >= '0' && *at <= '9' && number <= max;
-        number = number * 10 + (uint32_t)(*at - '0');
-    }
-    if (!good || number < 1 || number > max)
-        return ERR("builtin:%s: %s: \"%s\" is not a number from 1 to %u", text, key, value, max);
-    *ret = number;
-    return true;
+    return nuna_units_whole(value, max, ret) ||
+           ERR("builtin:%s: %s: \"%s\" is not a number from 1 to %u", text, key, value, max);
 }
 
 static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],

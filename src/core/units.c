@@ -259,6 +259,19 @@ static bool parse_word(const char *text, const char *words, int64_t *ret_value,
                      near != NULL ? "?)" : "", one_of, expected);
 }
 
+bool nuna_units_whole(const char *text, uint32_t max, uint32_t *ret_number)
+{
+    uint32_t number = 0;
+    bool good = text[0] != '\0';
+    for (const char *at = text; good && *at != '\0'; at++) {
+        good = *at >= '0' && *at <= '9' && number <= max;
+        number = number * 10 + (uint32_t)(*at - '0');
+    }
+    if (good && number >= 1 && number <= max)
+        *ret_number = number;
+    return good && number >= 1 && number <= max;
+}
+
 bool nuna_units_parse(const char *text, enum nuna_quantity quantity, const char *words,
                       int64_t *ret_value, struct nuna_error *err)
 {

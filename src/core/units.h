@@ -13,6 +13,10 @@
 bool nuna_units_parse(const char *text, enum nuna_quantity quantity, const char *words,
                       int64_t *ret_value, struct nuna_error *err);
 
+/* Reads a whole number from 1 to `max` (at most 2^28), plain digits only; false when `text` is
+ * anything else. */
+bool nuna_units_whole(const char *text, uint32_t max, uint32_t *ret_number);
+
 /* Writes the value in the shortest exact form that nuna_units_parse reads back to the same value
  * ("12.8ns", "150GB/s", "4KiB"). Returns `buffer`. */
 char *nuna_units_format(int64_t value, enum nuna_quantity quantity, const char *words, char *buffer,

@@ -98,8 +98,8 @@ void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *po
     uint64_t now = wheel_time(wheel);
     assert(wheel->slot == UINT64_MAX || time >> NUNA_BUCKET_BITS > wheel->slot);
     nuna_event_set_when(&event, time);
-    bool kept;
-    if (time >> NUNA_EPOCH0_BITS <= (now >> NUNA_EPOCH0_BITS) + 1) {
+    bool level0 = time >> NUNA_EPOCH0_BITS <= (now >> NUNA_EPOCH0_BITS) + 1, kept;
+    if (level0) {
         size_t i = (time >> NUNA_BUCKET_BITS) & (NUNA_L0_SLOTS - 1);
         kept = append(pool, &wheel->cursor[i], &wheel->head[i], event);
         wheel->occupied0[i / 64] |= 1ull << (i % 64);
@@ -112,23 +112,30 @@ void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *po
     } else {
         kept = far_append(wheel, time, event);
     }
-    if (time >> NUNA_EPOCH0_BITS > (now >> NUNA_EPOCH0_BITS) + 1)
+    if (!level0)
         wheel->above++;
     if (!kept)
         pool->out_of_memory = true;
 }
 
-/* Offset of the first event of a bucket of an upper level: the earliest time inside it. */
-static nuna_time bucket_minimum(const struct nuna_block *head, const struct nuna_event *cursor,
-                                nuna_time base, uint64_t span)
+/* The earliest time in the first occupied bucket of an upper level; `from` and `end` number its
+ * buckets, whose span is 2^bits. NUNA_TIME_MAX when all are empty. */
+static nuna_time next_above(struct nuna_block *const *heads, struct nuna_event *const *cursors,
+                            uint32_t slots, uint64_t from, uint64_t end, unsigned bits)
 {
+    uint64_t bucket = from;
+    while (bucket < end && !heads[bucket & (slots - 1)])
+        bucket++;
+    if (bucket >= end)
+        return NUNA_TIME_MAX;
+    size_t i = bucket & (slots - 1);
     uint32_t least = UINT32_MAX;
-    for (const struct nuna_block *b = head; b; b = b->next)
-        for (size_t i = 0; i < block_count(b, cursor); i++) {
-            uint32_t offset = nuna_event_when(b->events[i]) & (uint32_t)(span - 1);
+    for (const struct nuna_block *b = heads[i]; b; b = b->next)
+        for (size_t k = 0; k < block_count(b, cursors[i]); k++) {
+            uint32_t offset = nuna_event_when(b->events[k]) & ((1u << bits) - 1);
             least = offset < least ? offset : least;
         }
-    return base + least;
+    return (bucket << bits) + least;
 }
 
 static nuna_time next_in_level0(const struct nuna_wheel *wheel)
@@ -152,28 +159,17 @@ nuna_time nuna_wheel_next(const struct nuna_wheel *wheel)
     if (found != NUNA_TIME_MAX || wheel->above == 0)
         return found;
     nuna_time now = wheel_time(wheel);
-    uint64_t epoch0 = now >> NUNA_EPOCH0_BITS;
     uint64_t end1 = ((now >> NUNA_EPOCH1_BITS) + 2) << (NUNA_EPOCH1_BITS - NUNA_EPOCH0_BITS);
-    for (uint64_t e = epoch0 + 2; e < end1; e++) {
-        size_t i = e & (NUNA_L1_SLOTS - 1);
-        if (wheel->head1[i])
-            return bucket_minimum(wheel->head1[i], wheel->cursor1[i], e << NUNA_EPOCH0_BITS,
-                                  1ull << NUNA_EPOCH0_BITS) &
-                   ~(nuna_time)(NUNA_BUCKET_PS - 1);
-    }
-    uint64_t epoch1 = now >> NUNA_EPOCH1_BITS;
+    nuna_time least = next_above(wheel->head1, wheel->cursor1, NUNA_L1_SLOTS,
+                                 (now >> NUNA_EPOCH0_BITS) + 2, end1, NUNA_EPOCH0_BITS);
     uint64_t end2 = ((now >> NUNA_EPOCH2_BITS) + 2) << (NUNA_EPOCH2_BITS - NUNA_EPOCH1_BITS);
-    for (uint64_t e = epoch1 + 2; e < end2; e++) {
-        size_t i = e & (NUNA_L2_SLOTS - 1);
-        if (wheel->head2[i])
-            return bucket_minimum(wheel->head2[i], wheel->cursor2[i], e << NUNA_EPOCH1_BITS,
-                                  1ull << NUNA_EPOCH1_BITS) &
-                   ~(nuna_time)(NUNA_BUCKET_PS - 1);
-    }
-    nuna_time least = NUNA_TIME_MAX;
-    for (size_t i = 0; i < wheel->far_count; i++)
-        least = wheel->far[i].time < least ? wheel->far[i].time : least;
-    return least & ~(nuna_time)(NUNA_BUCKET_PS - 1);
+    nuna_time least_far = NUNA_TIME_MAX;
+    if (least == NUNA_TIME_MAX)
+        least = next_above(wheel->head2, wheel->cursor2, NUNA_L2_SLOTS,
+                           (now >> NUNA_EPOCH1_BITS) + 2, end2, NUNA_EPOCH1_BITS);
+    for (size_t i = 0; least == NUNA_TIME_MAX && i < wheel->far_count; i++)
+        least_far = wheel->far[i].time < least_far ? wheel->far[i].time : least_far;
+    return (least < least_far ? least : least_far) & ~(nuna_time)(NUNA_BUCKET_PS - 1);
 }
 
 /* Deals a bucket of an upper level out to the level below; `base` restores the high bits of time.

@@ -25,21 +25,12 @@ bool nuna_policy_uses_domains(enum nuna_policy policy)
     return nuna_policy_routes(policy) || places_by_domain(policy);
 }
 
-bool nuna_place_pages(const struct nuna_placing *placing, const struct nuna_chunk *chunk,
-                      struct nuna_frame frame)
+struct nuna_pages nuna_pages_of(const struct nuna_placing *placing, const struct nuna_chunk *chunk)
 {
-    if (chunk->bytes == 0)
-        return false;
-    struct nuna_frame *pages = placing->result->pages[chunk->gpu];
     uint64_t page_size = placing->spec->map->page_size;
-    uint64_t last = (chunk->position + chunk->bytes - 1) / page_size;
-    bool placed = false;
-    for (uint64_t page = chunk->position / page_size; page <= last; page++)
-        if (pages[page].domains == NUNA_FRAME_OPEN) {
-            pages[page] = frame;
-            placed = true;
-        }
-    return placed;
+    uint64_t first = chunk->position / page_size;
+    uint64_t end = chunk->bytes ? (chunk->position + chunk->bytes - 1) / page_size + 1 : first;
+    return (struct nuna_pages){placing->result->pages[chunk->gpu], first, end};
 }
 
 static bool place_ua(const struct nuna_placing *placing)
@@ -76,11 +67,11 @@ static void route_pages(const struct nuna_placing *placing)
             const struct nuna_access *access =
                 &workload->accesses[workload->works[w].access_at + i];
             const struct nuna_chunk *chunk = &workload->chunks[access->chunk];
-            if (access->kind != NUNA_ACCESS_REMOTE_STORE || chunk->bytes == 0)
+            if (access->kind != NUNA_ACCESS_REMOTE_STORE)
                 continue;
-            uint64_t last = (chunk->position + chunk->bytes - 1) / map->page_size;
-            for (uint64_t page = chunk->position / map->page_size; page <= last; page++) {
-                struct nuna_frame *frame = &placing->result->pages[chunk->gpu][page];
+            struct nuna_pages pages = nuna_pages_of(placing, chunk);
+            for (uint64_t page = pages.first; page < pages.end; page++) {
+                struct nuna_frame *frame = &pages.table[page];
                 if (frame->domains != NUNA_FRAME_OPEN)
                     continue;
                 *frame = nuna_address_default_frame(map, page);

@@ -40,15 +40,10 @@ static uint32_t first_fit(int64_t *left, const uint32_t *order, uint32_t count, 
     }
 }
 
-static bool page_open(const struct nap *nap, const struct nuna_chunk *chunk)
+static bool any_open(struct nuna_pages pages)
 {
-    const struct nuna_placing *placing = nap->placing;
-    if (chunk->bytes == 0)
-        return false;
-    uint64_t page_size = placing->spec->map->page_size;
-    uint64_t last = (chunk->position + chunk->bytes - 1) / page_size;
-    for (uint64_t page = chunk->position / page_size; page <= last; page++)
-        if (placing->result->pages[chunk->gpu][page].domains == NUNA_FRAME_OPEN)
+    for (uint64_t page = pages.first; page < pages.end; page++)
+        if (pages.table[page].domains == NUNA_FRAME_OPEN)
             return true;
     return false;
 }
@@ -64,8 +59,8 @@ static void place_chunks(struct nap *nap, const struct nuna_work *work, uint32_t
     for (uint32_t i = 0; i < work->access_count; i++) {
         const struct nuna_access *access = &placing->workload->accesses[work->access_at + i];
         const struct nuna_chunk *chunk = &placing->workload->chunks[access->chunk];
-        /* The first chunk on a page has fixed it. */
-        if (!page_open(nap, chunk))
+        struct nuna_pages pages = nuna_pages_of(placing, chunk);
+        if (!any_open(pages))
             continue;
         uint32_t stack = first_fit(&nap->stack_left[chunk->gpu * stacks], order, stacks,
                                    chunk->bytes, placing->spec->stack_budget);
@@ -74,7 +69,10 @@ static void place_chunks(struct nap *nap, const struct nuna_work *work, uint32_t
             .domain = (uint8_t)(routes ? domain : 0),
             .stack = (uint8_t)stack,
         };
-        nuna_place_pages(placing, chunk, frame);
+        /* The first chunk on a page has fixed it. */
+        for (uint64_t page = pages.first; page < pages.end; page++)
+            if (pages.table[page].domains == NUNA_FRAME_OPEN)
+                pages.table[page] = frame;
     }
 }
 

@@ -11,9 +11,12 @@ struct nuna_placing {
     struct nuna_placement *result;
 };
 
-/* Pages of a chunk that no frame was chosen for get `frame`; returns whether there was one. */
-bool nuna_place_pages(const struct nuna_placing *placing, const struct nuna_chunk *chunk,
-                      struct nuna_frame frame);
+/* The pages that a chunk lies on: table[first .. end - 1] of its GPU; none for an empty chunk. */
+struct nuna_pages {
+    struct nuna_frame *table;
+    uint64_t first, end;
+};
+struct nuna_pages nuna_pages_of(const struct nuna_placing *placing, const struct nuna_chunk *chunk);
 
 /* A page without a choice has this many domains. */
 #define NUNA_FRAME_OPEN 0

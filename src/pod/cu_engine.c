@@ -1,7 +1,6 @@
 /* The CU's side: cuts a threadblock's transfers into lines, issues loads and stores, counts what
  * comes back. */
 #include "pod/gpu_lp.h"
-#include <string.h>
 
 static const struct nuna_op *op_of(const struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
 {
@@ -226,10 +225,7 @@ static void line_done(struct nuna_gpu_lp *gpu, uint32_t tb_index, const struct n
     if (tb->pending > 0 || tb->loading)
         return;
     struct nuna_op_trace *trace = &gpu->trace[tb->op];
-    trace->start = last->start;
-    memcpy(trace->stamp, last->stamp, sizeof trace->stamp);
-    trace->has_load = true;
-    trace->has_store = has_store;
+    nuna_trace_take(trace, last, true, has_store);
     if (has_store)
         trace->acked = nuna_flight_since(last, gpu->lp->now);
     nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
@@ -319,10 +315,8 @@ static void remote_store_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight
         return;
     tb->signal_waits = false;
     struct nuna_op_trace *trace = &gpu->trace[tb->op];
-    trace->start = flight->start;
-    memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
+    nuna_trace_take(trace, flight, true, true);
     trace->acked = nuna_flight_since(flight, gpu->lp->now);
-    trace->has_load = trace->has_store = true;
     uint32_t tb_index = flight->tb;
     issue_flags(gpu, tb_index, tb->op);
     nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);

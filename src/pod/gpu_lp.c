@@ -149,11 +149,7 @@ static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
 static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    struct nuna_op_trace *trace = &gpu->channel_trace[flight->link];
-    trace->start = flight->start;
-    memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
-    trace->has_load = false;
-    trace->has_store = true;
+    nuna_trace_take(&gpu->channel_trace[flight->link], flight, false, true);
     uint32_t channel = flight->link, cause = flight->tb;
     nuna_flight_put(&gpu->flights, handle);
     nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);

@@ -15,6 +15,7 @@
 #include "noc/mesh.h"
 #include "pod/layout.h"
 #include "scaleup/clos.h"
+#include <string.h>
 
 enum {
     NUNA_EV_MEMORY_DONE = NUNA_NOC_KINDS, /* an access is done: flight */
@@ -102,10 +103,20 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
                       struct nuna_op_trace *trace);
 void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
 
-/* Kernel operations, with `model` the array of GPUs. */
+/* The kernel's operations on one logical process. */
 void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
 void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
+
+/* Keeps where a flight's time went. */
+static inline void nuna_trace_take(struct nuna_op_trace *trace, const struct nuna_flight *flight,
+                                   bool has_load, bool has_store)
+{
+    trace->start = flight->start;
+    memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
+    trace->has_load = has_load;
+    trace->has_store = has_store;
+}
 
 /* pod/background.c: starts the tiles, one per CU of `cu`, and follows them. */
 bool nuna_background_init(struct nuna_gpu_lp *gpu, const uint32_t *cu);

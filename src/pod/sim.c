@@ -234,15 +234,11 @@ static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
         snprintf(text + at, size - at, "\n  and %llu more", (unsigned long long)(waiting - 6));
 }
 
-struct busiest {
-    struct nuna_resource best;
-};
-
 static bool visit_busiest(void *context, const struct nuna_resource *resource)
 {
-    struct busiest *busiest = context;
-    if (resource->busy > busiest->best.busy)
-        busiest->best = *resource;
+    struct nuna_resource *busiest = context;
+    if (resource->busy > busiest->busy)
+        *busiest = *resource;
     return true;
 }
 
@@ -267,9 +263,8 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->bytes_requested = sim->bytes_requested;
     result->bytes_delivered = bytes_delivered(sim);
     result->events = nuna_kernel_events(sim->kernel);
-    struct busiest busiest = {.best.kind = NUNA_RESOURCE_KINDS};
-    nuna_sim_visit_resources(sim, visit_busiest, &busiest);
-    result->binding = busiest.best;
+    result->binding.kind = NUNA_RESOURCE_KINDS;
+    nuna_sim_visit_resources(sim, visit_busiest, &result->binding);
     if (result->status == NUNA_SIM_COMPLETE)
         return nuna_critical_path(sim, result->path, &result->path_ops);
     result->time = result->drained;

@@ -46,15 +46,15 @@ finish() {
 
 # csv FILE NAME...: those columns of the only row, separated by blanks.
 csv() {
-  awk -f "$here/csv.awk" -v mode=pick -v names="${*:2}" "$1"
+  awk -f "$root/tools/csv.awk" -v mode=pick -v names="${*:2}" "$1"
 }
 
 # csv_without FILE NAME...: the table without those columns.
 csv_without() {
-  awk -f "$here/csv.awk" -v mode=drop -v names="${*:2}" "$1"
+  awk -f "$root/tools/csv.awk" -v mode=drop -v names="${*:2}" "$1"
 }
 
 # csv_regular FILE: the table's rows must all have as many fields as its head.
 csv_regular() {
-  awk -f "$here/csv.awk" -v mode=regular "$1"
+  awk -f "$root/tools/csv.awk" -v mode=regular "$1"
 }
