@@ -81,8 +81,8 @@ static bool set_background(struct nuna_config *config, const char *text, struct 
     if (strncmp(text, prefix, sizeof prefix - 1) != 0)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--background %.80s: expected gemm:size=N, N rows and columns", text);
-    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1, "--background",
-                           err);
+    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1,
+                           "--background gemm:size", err);
 }
 
 static bool read_config(struct run *run, struct nuna_error *err)
@@ -316,7 +316,8 @@ static bool simulate(struct run *run, struct nuna_result *result, struct nuna_er
     if (!nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
         domains[0] = 1;
     else if (domains[0] == 0)
-        count = nuna_domains_granularities((uint32_t)params->scaleup.ports, domains);
+        count = nuna_domains_granularities((uint32_t)params->scaleup.ports,
+                                           (uint32_t)params->hbm.stacks, domains);
     bool ran = count > 1 ? simulate_all(run, domains, count, result, err)
                          : simulate_once(run, domains[0], result, err);
     run->info.peak_rss_bytes = peak_rss();
@@ -350,7 +351,7 @@ static bool prepare(struct run *run, struct nuna_error *err)
     if (run->options.nar && !nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
         return nuna_fail(
             err, NUNA_EXIT_BAD_INPUT,
-            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, or NAP",
+            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, NAP or NAP*",
             run->options.nar, run->policy);
     run->info.size = (uint64_t)params->collective.size;
     return nuna_sim_check(params, run->plan, run->info.size, err) && name_output(run, err) &&

@@ -62,12 +62,18 @@ static bool check_domains(const struct nuna_config *config, struct nuna_error *e
 {
     const struct nuna_params *p = &config->params;
 
-    if (p->placement.nar_domains == 0 || p->scaleup.ports % p->placement.nar_domains == 0)
+    if (p->placement.nar_domains == 0)
         return true;
-    return blame(config, err, "placement.nar_domains", "scaleup.ports",
-                 "%" PRId64 " domains do not divide the %" PRId64
-                 " ports (scaleup.ports), expected a divisor, or 0 to try all",
-                 p->placement.nar_domains, p->scaleup.ports);
+    if (p->scaleup.ports % p->placement.nar_domains != 0)
+        return blame(config, err, "placement.nar_domains", "scaleup.ports",
+                     "%" PRId64 " domains do not divide the %" PRId64
+                     " ports (scaleup.ports), expected a divisor, or 0 to try all",
+                     p->placement.nar_domains, p->scaleup.ports);
+    return p->placement.nar_domains <= p->hbm.stacks ||
+           blame(config, err, "placement.nar_domains", "hbm.stacks",
+                 "%" PRId64 " domains leave some without a stack of their own: there are %" PRId64
+                 " (hbm.stacks), expected at most as many domains as stacks",
+                 p->placement.nar_domains, p->hbm.stacks);
 }
 
 static bool check_tiles(const struct nuna_config *config, struct nuna_error *err)

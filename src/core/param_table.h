@@ -73,6 +73,9 @@
       "NUNA figure 8: 16 channels")                                                                \
     X(hbm, channel_rate, RATE, "100GB/s", "1MB/s", "1000TB/s", "", "one channel, read or write",   \
       "1.6 TB/s a stack: between HBM3E (1.2) and HBM4 (2.0)")                                      \
+    X(hbm, stack_capacity, SIZE, "18GB", "1MB", "16TiB", "",                                       \
+      "bytes of one stack; buffers, scratch and flags of a GPU must fit all its stacks",           \
+      "288 GB a GPU over 16 stacks: announced parts of 2026")                                      \
     X(hbm, access_latency, TIME, "120ns", "1ps", "10us", "",                                       \
       "every access, beside the channel's occupancy", "NUNA section 5.1: 120 ns")                  \
     X(hbm, page_size, SIZE, "4KiB", "256B", "1GiB", "", "page, the grain of memory placement",     \

@@ -3,6 +3,7 @@
 #include "pod/sim.h"
 #include "pod/sim_private.h"
 #include "pod/workload.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,10 +119,41 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
 /* Page tables grow with the message; beyond this they would crowd out the simulation. */
 #define PAGE_TABLE_BYTES_MAX (4ull << 30)
 
+/* A GPU's image must fit its stacks. */
+static bool check_capacity(const struct nuna_params *params, const struct nuna_plan *plan,
+                           uint64_t size, struct nuna_error *err)
+{
+    struct nuna_layout layout = {0};
+    uint64_t capacity = (uint64_t)params->hbm.stack_capacity * (uint64_t)params->hbm.stacks;
+    bool fits = true;
+    if (!nuna_layout_init(&layout, plan, size, (uint64_t)params->hbm.page_size,
+                          (uint32_t)params->noc.flit_size)) {
+        nuna_layout_finish(&layout);
+        return nuna_fail_memory(err, "the memory layout");
+    }
+    for (uint32_t g = 0; fits && g < plan->gpu_count; g++) {
+        char due[32], held[32];
+        fits =
+            layout.gpus[g].end <= capacity ||
+            nuna_fail(
+                err, NUNA_EXIT_BAD_INPUT,
+                "collective.size: GPU %u would need %s of memory, but its %" PRId64
+                " stacks hold %s; expected a smaller size, or larger stacks "
+                "(hbm.stack_capacity)",
+                g, nuna_units_format((int64_t)layout.gpus[g].end, NUNA_Q_SIZE, "", due, sizeof due),
+                params->hbm.stacks,
+                nuna_units_format((int64_t)capacity, NUNA_Q_SIZE, "", held, sizeof held));
+    }
+    nuna_layout_finish(&layout);
+    return fits;
+}
+
 bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
                     struct nuna_error *err)
 {
     enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
+    if (!check_capacity(params, plan, size, err))
+        return false;
     if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
         return true;
     /* Input, output and scratch are at most `size` each, but for the rounding of chunks. */
