@@ -26,7 +26,7 @@ static void request_stop(int signal_number)
 }
 
 struct run_options {
-    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *out;
+    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
     struct nuna_opt_list set;
     bool quiet, show_placement, help;
 };
@@ -38,6 +38,7 @@ struct run {
     struct nuna_plan *plan;
     struct nuna_sim *sim;
     uint32_t threads;
+    enum nuna_fold_mode fold;
     char out[4096], policy[32];
     struct nuna_run_info info;
 };
@@ -116,6 +117,22 @@ static bool read_threads(struct run *run, struct nuna_error *err)
                          run->options.threads);
     run->threads = (uint32_t)threads;
     return true;
+}
+
+static bool read_fold(struct run *run, struct nuna_error *err)
+{
+    static const char *const words[] = {
+        [NUNA_FOLD_OFF] = "off", [NUNA_FOLD_AUTO] = "auto", [NUNA_FOLD_APPROX] = "approx"};
+    run->fold = NUNA_FOLD_AUTO;
+    if (!run->options.fold)
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(run->options.fold, words[i]) == 0) {
+            run->fold = (enum nuna_fold_mode)i;
+            return true;
+        }
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--fold %.80s: expected auto, off or approx",
+                     run->options.fold);
 }
 
 static bool read_plan(struct run *run, struct nuna_error *err)
@@ -223,9 +240,9 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
     if (strcmp(name, "config.yaml") == 0)
         written = nuna_config_write_effective(run->config, file.stream);
     else if (strcmp(name, "links.csv") == 0)
-        written = nuna_report_links(file.stream, run->sim, result->drained);
+        written = nuna_report_links(file.stream, run->sim, result);
     else if (strcmp(name, "store_latency.csv") == 0)
-        written = nuna_report_latency(file.stream, result->latency);
+        written = nuna_report_latency(file.stream, result);
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, run->sim);
     else
@@ -257,6 +274,7 @@ static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result 
         .size = run->info.size,
         .threads = run->threads,
         .domains = domains,
+        .fold = run->fold,
         .stop = &stop_requested,
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
@@ -340,7 +358,8 @@ static int finish_status(const struct run *run, const struct nuna_result *result
 
 static bool prepare(struct run *run, struct nuna_error *err)
 {
-    if (!read_config(run, err) || !read_threads(run, err) || !read_plan(run, err))
+    if (!read_config(run, err) || !read_threads(run, err) || !read_fold(run, err) ||
+        !read_plan(run, err))
         return false;
     const struct nuna_params *params = nuna_config_params(run->config);
     run->info.config = run->options.config ? run->options.config : "defaults";
@@ -433,6 +452,10 @@ int nuna_cmd_run(int argc, char **argv)
          NUNA_OPT_VALUE, &o->nar},
         {"threads", "T", "threads to simulate with (default 1); never changes a result",
          NUNA_OPT_VALUE, &o->threads},
+        {"fold", "MODE",
+         "auto (default): one GPU stands for all where they are provably alike; off; approx: even "
+         "where they are not",
+         NUNA_OPT_VALUE, &o->fold},
         {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
         {"background", "gemm:size=N",
          "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,

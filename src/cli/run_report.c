@@ -112,9 +112,18 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
         print_binding(result);
         print_path(result);
     }
-    double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
-    printf("\nsimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
+    uint32_t gpus = info->plan->gpu_count;
+    uint64_t events = result->events / gpus * result->simulated_gpus +
+                      result->events % gpus * result->simulated_gpus / gpus;
+    double rate = nuna_events_per_s(info, result);
+    if (result->approximate)
+        printf("\nfolded    %u of %u GPUs stands for all, APPROXIMATELY: they are not alike\n",
+               result->simulated_gpus, gpus);
+    else if (result->simulated_gpus < gpus)
+        printf("\nfolded    %u of %u GPUs stand%s for all: they are alike, exactly\n",
+               result->simulated_gpus, gpus, result->simulated_gpus == 1 ? "s" : "");
+    printf("%ssimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
            "%.1f MiB\n",
-           result->events, info->wall_s, rate / 1e6, threads, threads == 1 ? "" : "s",
-           (double)info->peak_rss_bytes / (1 << 20));
+           result->simulated_gpus < gpus ? "" : "\n", events, info->wall_s, rate / 1e6, threads,
+           threads == 1 ? "" : "s", (double)info->peak_rss_bytes / (1 << 20));
 }

@@ -35,10 +35,14 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_time now = gpu->lp->now;
     nuna_time at_switch =
         nuna_scaleup_depart(&gpu->scaleup, flight->port, now, wire_bytes(gpu, flight));
-    struct nuna_message *message = nuna_lp_send(gpu->lp, flight->gpu);
+    /* Folded, the packet arrives at the peer's representative, as from whoever we are then. */
+    const struct nuna_fold *fold = &gpu->pod->fold;
+    uint32_t dest = gpu->seen ? fold->lp[flight->gpu] : flight->gpu;
+    uint32_t source = gpu->seen ? gpu->seen[flight->gpu] : gpu->gpu;
+    struct nuna_message *message = nuna_lp_send(gpu->lp, (uint16_t)dest);
     message->time = at_switch;
-    message->source = (uint16_t)gpu->gpu;
-    message->rel = (uint16_t)((gpu->gpu + gpu->pod->gpu_count - flight->gpu) % gpu->pod->gpu_count);
+    message->source = (uint16_t)source;
+    message->rel = (uint16_t)nuna_group_difference(&gpu->pod->group, gpu->gpu, flight->gpu);
     message->kind = NUNA_EV_SWITCH;
     if (flight->phase == NUNA_PHASE_ACK) {
         message->tag = NUNA_PHASE_ACK;
@@ -57,7 +61,7 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
         .at_port = flight->stamp[NUNA_STAMP_AT_PORT],
         .at_switch = flight->stamp[NUNA_STAMP_AT_SWITCH],
         .link = flag ? flight->link : handle,
-        .tb = flight->tb,
+        .tb = flag ? nuna_fold_op(fold, flight->tb, gpu->gpu, source) : flight->tb,
         .target = flight->target,
         .bytes = flight->bytes,
         .kind = flag ? NUNA_FLIGHT_FLAG : NUNA_FLIGHT_REMOTE,
@@ -242,13 +246,15 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
         gpu->lp->out_of_memory = true;
 }
 
-bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace)
 {
+    uint32_t index = pod->fold.gpu[lp_index];
     const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[index];
     gpu->pod = pod;
     gpu->gpu = index;
+    gpu->seen = pod->fold.seen ? &pod->fold.seen[(size_t)lp_index * pod->gpu_count] : NULL;
     gpu->lp = lp;
     gpu->trace = trace;
     gpu->cus = calloc(pod->topology.cu_count, sizeof *gpu->cus);

@@ -13,6 +13,7 @@
 #include "gpu/placement.h"
 #include "gpu/topology.h"
 #include "noc/mesh.h"
+#include "pod/fold.h"
 #include "pod/layout.h"
 #include "scaleup/clos.h"
 #include <string.h>
@@ -34,6 +35,8 @@ struct nuna_pod {
     struct nuna_address_map map;
     struct nuna_layout layout;
     struct nuna_placement placement;
+    struct nuna_group group; /* relabellings that leave the pod's structure as it is */
+    struct nuna_fold fold;
     uint32_t domains; /* granularity of the placement; 1 for policies without domains */
     uint32_t gpu_count;
     uint32_t flit_bytes, control_bytes;
@@ -79,7 +82,8 @@ struct nuna_tile {
 
 struct nuna_gpu_lp {
     const struct nuna_pod *pod;
-    uint32_t gpu;
+    uint32_t gpu;         /* the one simulated; when folded it stands for others, too */
+    const uint16_t *seen; /* of nuna_fold, or NULL */
     struct nuna_lp *lp;
     struct nuna_noc noc;
     struct nuna_hbm hbm;
@@ -98,7 +102,8 @@ struct nuna_gpu_lp {
 
 extern const struct nuna_machine nuna_gpu_machine;
 
-bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+/* Logical process `lp_index` is that of GPU pod->fold.gpu[lp_index]. */
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace);
 void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);

@@ -14,6 +14,7 @@ static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params
     pod->params = params;
     pod->plan = plan;
     pod->gpu_count = plan->gpu_count;
+    pod->group = (struct nuna_group){plan->gpu_count, 1};
     pod->flit_bytes = (uint32_t)params->noc.flit_size;
     pod->control_bytes = (uint32_t)params->noc.control_size;
     pod->max_outstanding = (uint32_t)params->gpu.max_outstanding;
@@ -70,9 +71,6 @@ static bool place(struct nuna_sim *sim)
         (!pod->placement.pages || pack(pod, &spec, &workload)) &&
         nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
     nuna_workload_finish(&workload);
-    for (uint32_t g = 0; ok && g < pod->gpu_count; g++)
-        for (uint32_t tb = 0; tb < pod->plan->gpus[g].tb_count; tb++)
-            sim->gpus[g].tbs[tb].cu = pod->placement.cu[pod->plan->gpus[g].tb_at + tb];
     return ok;
 }
 
@@ -80,8 +78,8 @@ static bool place(struct nuna_sim *sim)
  * collective's threadblocks. */
 static bool place_background(struct nuna_sim *sim)
 {
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        struct nuna_gpu_lp *gpu = &sim->gpus[g];
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        struct nuna_gpu_lp *gpu = &sim->gpus[lp];
         uint32_t count = gpu->plan_tb_count + gpu->tile_count;
         uint32_t *cu = calloc((size_t)count + 1, sizeof *cu);
         bool ok = cu && nuna_placement_ua(&sim->pod.topology, count, cu) &&
@@ -93,27 +91,41 @@ static bool place_background(struct nuna_sim *sim)
     return true;
 }
 
+static bool build_gpus(struct nuna_sim *sim)
+{
+    struct nuna_pod *pod = &sim->pod;
+    uint32_t count = pod->fold.lp_count;
+    sim->kernel = nuna_kernel_create(count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
+    sim->gpus = calloc(count, sizeof *sim->gpus);
+    if (!sim->kernel || !sim->gpus)
+        return false;
+    for (uint32_t lp = 0; lp < count; lp++) {
+        struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        if (!nuna_gpu_lp_init(gpu, pod, lp, nuna_kernel_lp(sim->kernel, lp),
+                              nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
+            return false;
+        uint32_t tb_at = pod->plan->gpus[gpu->gpu].tb_at;
+        for (uint32_t tb = 0; tb < gpu->plan_tb_count; tb++)
+            gpu->tbs[tb].cu = pod->placement.cu[tb_at + tb];
+    }
+    return pod->params->background.gemm_size == 0 || place_background(sim);
+}
+
 static bool build(struct nuna_sim *sim, const struct nuna_params *params,
-                  const struct nuna_plan *plan)
+                  const struct nuna_plan *plan, struct nuna_error *err)
 {
     struct nuna_pod *pod = &sim->pod;
     pod_constants(pod, params, plan);
-    sim->kernel =
-        nuna_kernel_create(pod->gpu_count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
-    sim->gpus = calloc(pod->gpu_count, sizeof *sim->gpus);
     sim->log = calloc(plan->op_count + 1, sizeof *sim->log);
     sim->trace = calloc(plan->op_count + 1, sizeof *sim->trace);
-    if (!sim->kernel || !sim->gpus || !sim->log || !sim->trace ||
-        !nuna_noc_shape_init(&pod->noc, params) ||
+    if (!sim->log || !sim->trace || !nuna_noc_shape_init(&pod->noc, params) ||
         !nuna_topology_init(&pod->topology, &pod->noc, params) ||
         !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
-                          pod->flit_bytes))
-        return false;
-    for (uint32_t g = 0; g < pod->gpu_count; g++)
-        if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g),
-                              nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
-            return false;
-    return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
+                          pod->flit_bytes) ||
+        !place(sim))
+        return nuna_fail_memory(err, "the pod");
+    return nuna_fold_init(&pod->fold, pod, sim->options.fold, err) &&
+           (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
 /* Page tables grow with the message; beyond this they would crowd out the simulation. */
@@ -178,9 +190,12 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
         sim->options = *options;
         sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
     }
-    if (!sim || !build(sim, params, plan)) {
-        nuna_sim_destroy(sim);
+    if (!sim) {
         nuna_fail_memory(err, "the pod");
+        return NULL;
+    }
+    if (!build(sim, params, plan, err)) {
+        nuna_sim_destroy(sim);
         return NULL;
     }
     return sim;
@@ -190,9 +205,10 @@ void nuna_sim_destroy(struct nuna_sim *sim)
 {
     if (!sim)
         return;
-    for (uint32_t g = 0; sim->gpus && g < sim->pod.gpu_count; g++)
-        nuna_gpu_lp_finish(&sim->gpus[g]);
+    for (uint32_t lp = 0; sim->gpus && lp < sim->pod.fold.lp_count; lp++)
+        nuna_gpu_lp_finish(&sim->gpus[lp]);
     nuna_kernel_destroy(sim->kernel);
+    nuna_fold_finish(&sim->pod.fold);
     nuna_placement_finish(&sim->pod.placement);
     nuna_layout_finish(&sim->pod.layout);
     nuna_topology_finish(&sim->pod.topology);
@@ -224,9 +240,9 @@ static void expect(void *model, uint32_t lp, const struct nuna_message *message)
 static uint64_t bytes_delivered(const struct nuna_sim *sim)
 {
     uint64_t bytes = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        bytes += sim->gpus[g].bytes_delivered;
-    return bytes;
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        bytes += sim->gpus[lp].bytes_delivered;
+    return bytes * nuna_fold_factor(&sim->pod.fold);
 }
 
 static void report_progress(void *model, nuna_time now)
@@ -236,7 +252,7 @@ static void report_progress(void *model, nuna_time now)
         .now = now,
         .bytes_delivered = bytes_delivered(sim),
         .bytes_requested = sim->bytes_requested,
-        .events = nuna_kernel_events(sim->kernel),
+        .events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(&sim->pod.fold),
     };
     sim->options.progress(sim->options.progress_context, &progress);
 }
@@ -244,8 +260,8 @@ static void report_progress(void *model, nuna_time now)
 static bool collective_done(void *model)
 {
     const struct nuna_sim *sim = model;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        if (sim->gpus[g].exec.unfinished > 0)
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        if (sim->gpus[lp].exec.unfinished > 0)
             return false;
     return true;
 }
@@ -254,14 +270,17 @@ static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
 {
     size_t at = 0;
     uint64_t waiting = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        struct nuna_exec exec = nuna_sim_gpu(sim, g)->exec;
+        exec.gpu = g; /* the same state under its own name */
         for (uint32_t tb = 0; tb < sim->pod.plan->gpus[g].tb_count; tb++) {
             char line[160];
-            if (!nuna_exec_describe_wait(&sim->gpus[g].exec, tb, line, sizeof line))
+            if (!nuna_exec_describe_wait(&exec, tb, line, sizeof line))
                 continue;
             if (++waiting <= 6)
                 at += (size_t)snprintf(text + at, size - at, "\n  %s", line);
         }
+    }
     if (waiting > 6)
         snprintf(text + at, size - at, "\n  and %llu more", (unsigned long long)(waiting - 6));
 }
@@ -274,12 +293,36 @@ static bool visit_busiest(void *context, const struct nuna_resource *resource)
     return true;
 }
 
+/* Gives every GPU its representative's record of operations. */
+static void expand_log(struct nuna_sim *sim)
+{
+    const struct nuna_fold *fold = &sim->pod.fold;
+    for (uint32_t g = 0; g < fold->gpu_count; g++) {
+        uint32_t rep = fold->gpu[fold->lp[g]];
+        uint32_t element = nuna_group_difference(&sim->pod.group, g, rep);
+        if (g == rep)
+            continue;
+        for (uint32_t op = fold->op_first[g]; op < fold->op_first[g + 1]; op++) {
+            uint32_t from = nuna_fold_op(fold, op, g, rep);
+            sim->log[op] = sim->log[from];
+            sim->trace[op] = sim->trace[from];
+            uint32_t cause = sim->log[from].cause;
+            if (cause == NUNA_NONE)
+                continue;
+            uint32_t whose = nuna_fold_op_gpu(fold, cause);
+            sim->log[op].cause =
+                nuna_fold_op(fold, cause, whose, nuna_group_move(&sim->pod.group, whose, element));
+        }
+    }
+}
+
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
                     struct nuna_result *result)
 {
     uint64_t unfinished = 0;
+    const struct nuna_fold *fold = &sim->pod.fold;
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        const struct nuna_gpu_lp *gpu = nuna_sim_gpu(sim, g);
         unfinished += gpu->exec.unfinished;
         result->time = gpu->exec.finished > result->time ? gpu->exec.finished : result->time;
         nuna_latency_merge(&sim->latency, &gpu->latency);
@@ -294,7 +337,10 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->stores = sim->latency.count;
     result->bytes_requested = sim->bytes_requested;
     result->bytes_delivered = bytes_delivered(sim);
-    result->events = nuna_kernel_events(sim->kernel);
+    result->events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(fold);
+    result->simulated_gpus = fold->lp_count;
+    result->approximate = fold->approximate;
+    expand_log(sim);
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);
     if (result->status == NUNA_SIM_COMPLETE)
@@ -308,9 +354,9 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
 {
     memset(ret_result, 0, sizeof *ret_result);
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        nuna_exec_start(&sim->gpus[g].exec, 0);
-        nuna_background_start(&sim->gpus[g]);
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        nuna_exec_start(&sim->gpus[lp].exec, 0);
+        nuna_background_start(&sim->gpus[lp]);
     }
     const struct nuna_kernel_ops ops = {
         .run = run_lp,

@@ -16,11 +16,19 @@ struct nuna_progress {
     uint64_t bytes_delivered, bytes_requested, events;
 };
 
+/* Simulating few GPUs that stand for all: pod/fold.h. */
+enum nuna_fold_mode {
+    NUNA_FOLD_OFF,
+    NUNA_FOLD_AUTO,   /* where it changes nothing, which is proved for the given input */
+    NUNA_FOLD_APPROX, /* one GPU stands for all, be they alike or not */
+};
+
 struct nuna_sim_options {
     uint64_t size;    /* bytes: the larger of one GPU's input and output buffer */
     uint32_t threads; /* >= 1 */
     /* NAR granularity, a divisor of the ports; used by policies that know domains. */
     uint32_t domains;
+    enum nuna_fold_mode fold;
     const volatile sig_atomic_t *stop; /* set by a signal handler; may be NULL */
     void (*progress)(void *context, const struct nuna_progress *progress); /* may be NULL */
     void *progress_context;
@@ -77,8 +85,10 @@ struct nuna_result {
     const struct nuna_latency
         *latency; /* one-way: from the CU's issue to being written; owned by the sim */
     uint64_t bytes_requested, bytes_delivered;
-    uint64_t events;
-    uint64_t peak_flights;           /* largest number of lines in flight in one GPU */
+    uint64_t events;         /* of all GPUs; simulated ones are events / (gpus / simulated_gpus) */
+    uint32_t simulated_gpus; /* representatives, or all */
+    bool approximate;        /* folded although the GPUs are not alike */
+    uint64_t peak_flights;   /* largest number of lines in flight in one GPU */
     nuna_time path[NUNA_PATH_PARTS]; /* sums to `time`; zero unless complete */
     uint32_t path_ops;               /* operations on the critical path */
     struct nuna_resource binding;    /* busiest resource */
