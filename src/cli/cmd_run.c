@@ -28,7 +28,7 @@ static void request_stop(int signal_number)
 struct run_options {
     const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
     struct nuna_opt_list set;
-    bool quiet, show_placement, help;
+    bool quiet, show_placement, reference, help;
 };
 
 /* Everything a run holds, so that one function can let it go. */
@@ -123,7 +123,11 @@ static bool read_fold(struct run *run, struct nuna_error *err)
 {
     static const char *const words[] = {
         [NUNA_FOLD_OFF] = "off", [NUNA_FOLD_AUTO] = "auto", [NUNA_FOLD_APPROX] = "approx"};
-    run->fold = NUNA_FOLD_AUTO;
+    if (run->options.reference && (run->options.fold || run->options.threads))
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--reference: runs on one thread and folds nothing; expected neither "
+                         "--threads nor --fold beside it");
+    run->fold = run->options.reference ? NUNA_FOLD_OFF : NUNA_FOLD_AUTO;
     if (!run->options.fold)
         return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -275,6 +279,7 @@ static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result 
         .threads = run->threads,
         .domains = domains,
         .fold = run->fold,
+        .reference = run->options.reference,
         .stop = &stop_requested,
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
@@ -456,6 +461,9 @@ int nuna_cmd_run(int argc, char **argv)
          "auto (default): one GPU stands for all where they are provably alike; off; approx: even "
          "where they are not",
          NUNA_OPT_VALUE, &o->fold},
+        {"reference", NULL,
+         "simulates the plain, slow way: a heap, one event at a time; never changes a result",
+         NUNA_OPT_FLAG, &o->reference},
         {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
         {"background", "gemm:size=N",
          "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,

@@ -97,7 +97,8 @@ static bool build_gpus(struct nuna_sim *sim)
     uint32_t count = pod->fold.lp_count;
     sim->kernel = nuna_kernel_create(count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
     sim->gpus = calloc(count, sizeof *sim->gpus);
-    if (!sim->kernel || !sim->gpus)
+    if (!sim->kernel || !sim->gpus ||
+        (sim->options.reference && !nuna_kernel_use_reference(sim->kernel)))
         return false;
     for (uint32_t lp = 0; lp < count; lp++) {
         struct nuna_gpu_lp *gpu = &sim->gpus[lp];

@@ -29,6 +29,7 @@ struct nuna_sim_options {
     /* NAR granularity, a divisor of the ports; used by policies that know domains. */
     uint32_t domains;
     enum nuna_fold_mode fold;
+    bool reference; /* the plain kernel (core/kernel.h); needs threads == 1 and NUNA_FOLD_OFF */
     const volatile sig_atomic_t *stop; /* set by a signal handler; may be NULL */
     void (*progress)(void *context, const struct nuna_progress *progress); /* may be NULL */
     void *progress_context;
