@@ -29,7 +29,6 @@ struct nuna_kernel {
     bool gate_open;
     atomic_uint next_lp; /* LPs are claimed one by one: balance by load */
     nuna_time window_end;
-    bool reference;
     bool stopping, done, out_of_memory; /* written by worker 0 between barriers */
 };
 
@@ -102,8 +101,6 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
 
 bool nuna_kernel_use_reference(struct nuna_kernel *kernel)
 {
-    kernel->reference = true;
-    kernel->lookahead = NUNA_BUCKET_PS;
     for (uint32_t i = 0; i < kernel->lp_count; i++) {
         struct nuna_lp *lp = &kernel->lps[i];
         lp->heaps = calloc(2, sizeof *lp->heaps);

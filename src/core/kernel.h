@@ -67,7 +67,8 @@ enum nuna_kernel_status {
 /* `threads` is clamped to the number of LPs and to NUNA_MAX_THREADS. NULL on lack of memory. */
 struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna_time lookahead);
 /* Reference mode, before anything is scheduled: a binary heap per LP in place of wheels, one event
- * at a time, in windows of one bucket. Slow, and easy to trust. False on lack of memory. */
+ * at a time. Slow, and easy to trust. Windows are as ever: what `done` sees must be the same. False
+ * on lack of memory. */
 bool nuna_kernel_use_reference(struct nuna_kernel *kernel);
 void nuna_kernel_destroy(struct nuna_kernel *kernel);
 struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp);

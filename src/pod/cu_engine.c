@@ -156,13 +156,19 @@ static uint32_t load_channel(struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
     return nuna_pod_locate(gpu->pod, gpu->gpu, position + tb->line).channel;
 }
 
-/* After a line (or operand): on to the next; the threadblock queues again while it has lines. */
+/* After a line (or operand): on to the next; the threadblock queues again while it has lines. A
+ * line's operands come one right after the other, whatever is outstanding: half a line that waited
+ * for the other half to find room could wait for ever. */
 static void advance(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb_index)
 {
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     const struct nuna_op *op = op_of(gpu, tb);
-    if (op->kind == NUNA_OP_REDUCE && ++tb->operand < op->src_count) {
-        push_tb(gpu, cu, tb_index);
+    cu->inside_line = op->kind == NUNA_OP_REDUCE && ++tb->operand < op->src_count;
+    if (cu->inside_line) {
+        tb->next = cu->tb_head;
+        if (cu->tb_head == NUNA_NO_TB)
+            cu->tb_tail = tb_index;
+        cu->tb_head = tb_index;
         return;
     }
     tb->operand = 0;
@@ -269,7 +275,7 @@ void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu_index)
         cu->free_at = now + gpu->pod->issue_interval;
         if (cu->store_head != NUNA_NO_FLIGHT)
             issue_store(gpu, cu, cu_index);
-        else if (cu->tb_head != NUNA_NO_TB && cu->outstanding < gpu->pod->max_outstanding)
+        else if (nuna_cu_can_load(cu, gpu->pod->max_outstanding))
             issue_load(gpu, cu);
     }
     kick(gpu, cu_index);

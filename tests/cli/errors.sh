@@ -95,6 +95,12 @@ option '--set background.gemm_tiles=99: background.gemm_tiles: 99 tiles do not m
 for threads in 0 257 x -1; do
   option "--threads $threads: expected a whole number from 1 to 256" --threads "$threads"
 done
+option '--fold half: expected auto, off or approx' --fold half
+for also in '--fold off' '--threads 2'; do
+  # shellcheck disable=SC2086 # two words
+  option '--reference: runs on one thread and folds nothing; expected neither --threads nor --fold beside it' \
+    --reference $also
+done
 option '--set noc.rows: expected KEY=VALUE, such as noc.hop_latency=12.8ns' --set noc.rows
 option '--set =4: expected KEY=VALUE, such as noc.hop_latency=12.8ns' --set =4
 option "--set noc.rows=: noc.rows: no value; $count_due" --set noc.rows=
