@@ -118,6 +118,21 @@ static bool read_threads(struct run *run, struct nuna_error *err)
     return true;
 }
 
+/* A generated plan follows the pod's nodes, unless its text says otherwise. */
+static struct nuna_plan *generate_plan(const char *text, const struct nuna_params *params,
+                                       struct nuna_error *err)
+{
+    char by_node[320];
+    bool nodes = params->pod.gpus_per_node > 1 && params->pod.gpus_per_node < params->pod.gpus;
+    if (nodes && !strstr(text, ",gpus_per_node=") && strlen(text) < 256) {
+        snprintf(by_node, sizeof by_node, "%s,gpus_per_node=%u", text,
+                 (uint32_t)params->pod.gpus_per_node);
+        text = by_node;
+    }
+    return nuna_plan_builtin(text, (uint32_t)params->pod.gpus,
+                             (uint32_t)params->collective.channels, err);
+}
+
 static bool read_plan(struct run *run, struct nuna_error *err)
 {
     const struct nuna_params *params = nuna_config_params(run->config);
@@ -127,9 +142,8 @@ static bool read_plan(struct run *run, struct nuna_error *err)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--plan is missing: expected a plan file, or builtin:allgather "
                          "(allreduce, reducescatter, alltoall)");
-    run->plan = strncmp(plan, "builtin:", 8) == 0
-                    ? nuna_plan_builtin(plan + 8, gpus, (uint32_t)params->collective.channels, err)
-                    : nuna_plan_read(plan, err);
+    run->plan = strncmp(plan, "builtin:", 8) == 0 ? generate_plan(plan + 8, params, err)
+                                                  : nuna_plan_read(plan, err);
     if (!run->plan)
         return false;
     if (run->plan->gpu_count != gpus)

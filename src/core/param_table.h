@@ -128,8 +128,12 @@
     X(translation, l1_latency, TIME, "50ns", "0ps", "1ms", "", "an L1 lookup",                     \
       "reverse translation Table 1")                                                               \
     X(translation, l1_mshrs, COUNT, "256", "1", "65536", "",                                       \
-      "miss registers of a port, one per page; when all are taken, a miss blocks its port",        \
+      "miss registers of a port; when all are taken, a miss blocks its port",                      \
       "reverse translation Table 1")                                                               \
+    X(translation, l1_mshr_holds, ENUM, "request", "", "", "request|page",                         \
+      "what one of them holds: a request that waits (those to a page share one L2 lookup), or a "  \
+      "page with any number of requests",                                                          \
+      "model choice: what waits is data, and takes room")                                          \
     X(translation, l2_entries, COUNT, "512", "1", "16777216", "",                                  \
       "entries of the L2 TLB that the ports of a GPU share", "reverse translation Table 1")        \
     X(translation, l2_ways, COUNT, "2", "0", "1048576", "",                                        \

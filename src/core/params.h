@@ -38,6 +38,11 @@ enum nuna_translation_mode {
     NUNA_TRANSLATION_FULL,
 };
 
+enum nuna_mshr_holds {
+    NUNA_MSHR_REQUEST,
+    NUNA_MSHR_PAGE,
+};
+
 /* Into which TLBs a mitigation brings a page. */
 enum nuna_translate_ahead {
     NUNA_AHEAD_OFF,

@@ -1,4 +1,5 @@
 #include "mmu/link_mmu.h"
+#include "core/units.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,9 @@ void nuna_mmu_shape_init(struct nuna_mmu_shape *shape, const struct nuna_params 
 {
     memset(shape, 0, sizeof *shape);
     shape->ports = (uint32_t)params->scaleup.ports;
+    shape->link_interval = nuna_units_transfer_time((uint64_t)params->noc.flit_size,
+                                                    (uint64_t)params->scaleup.port_rate, NULL);
+    shape->l1_mshr_holds = (enum nuna_mshr_holds)params->translation.l1_mshr_holds;
     shape->l1_entries = (uint32_t)params->translation.l1_entries;
     shape->l1_ways = (uint32_t)params->translation.l1_ways;
     shape->l1_policy = (enum nuna_replacement)params->translation.l1_policy;
@@ -87,11 +91,26 @@ static void ask_l2(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, uint
 
 /* ---- L1 ---- */
 
-/* A missing request joins its page's register or takes one; false when none is free. */
+/* A register that holds pages is refused by nuna_mshr_take. */
+static bool has_room(const struct nuna_mmu *mmu, const struct nuna_mmu_port *at)
+{
+    return mmu->shape->l1_mshr_holds == NUNA_MSHR_PAGE || at->waiting < mmu->shape->l1_mshrs;
+}
+
+static void count_waiting(struct nuna_mmu_port *at)
+{
+    at->waiting++;
+    if (at->waiting > at->waiting_peak)
+        at->waiting_peak = at->waiting;
+}
+
+/* A missing request takes a register or joins its page's; false when there is no room. */
 static bool wait_in_l1(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
                        const struct nuna_waiter *request)
 {
     struct nuna_mshr_file *file = &mmu->ports[port].mshrs;
+    if (!has_room(mmu, &mmu->ports[port]))
+        return false;
     struct nuna_mshr *mshr = nuna_mshr_find(file, request->page);
     if (!mshr) {
         mshr = nuna_mshr_take(file, request->page, true);
@@ -100,6 +119,7 @@ static bool wait_in_l1(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
         ask_l2(mmu, lp, port, request->page);
     }
     nuna_waiter_push(&mmu->waiters, &mshr->waiters, *request);
+    count_waiting(&mmu->ports[port]);
     return true;
 }
 
@@ -121,21 +141,24 @@ bool nuna_mmu_translate(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
     return false;
 }
 
-/* A register has become free: the requests behind the head of the line, until one finds none. */
+/* The first of the requests that are held back; the next one follows as the link brings it. */
 static void resume_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port)
 {
     struct nuna_mmu_port *at = &mmu->ports[port];
-    struct nuna_waiter request;
-    while (at->stalled.count > 0) {
-        request = mmu->waiters.items[at->stalled.head];
-        bool hit = nuna_cache_lookup(&at->tlb, request.page);
-        if (!hit && !wait_in_l1(mmu, lp, port, &request))
-            return;
-        nuna_waiter_pop(&mmu->waiters, &at->stalled, &request);
-        if (hit)
-            mmu->shape->ready(mmu->context, request.token, request.page, NUNA_CLASS_L1_HIT,
-                              request.since);
+    struct nuna_waiter request = mmu->waiters.items[at->stalled.head];
+    bool plain = request.page == NUNA_CACHE_NONE;
+    bool hit = plain || nuna_cache_lookup(&at->tlb, request.page);
+    at->resuming = false;
+    if (!hit && !wait_in_l1(mmu, lp, port, &request))
+        return;
+    nuna_waiter_pop(&mmu->waiters, &at->stalled, &request);
+    if (at->stalled.count > 0) {
+        at->resuming = true;
+        schedule(mmu, lp, lp->now + mmu->shape->link_interval, NUNA_MMU_RESUME, 0, port, 0);
     }
+    if (hit)
+        mmu->shape->ready(mmu->context, request.token, request.page,
+                          plain ? NUNA_CLASS_NONE : NUNA_CLASS_L1_HIT, request.since);
 }
 
 /* The translation has come back to a port. */
@@ -146,11 +169,13 @@ static void answer_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
     struct nuna_waiter request;
     uint32_t class = (held.demand ? NUNA_CLASS_L1_MISS : NUNA_CLASS_L1_MERGED) + via;
     nuna_cache_fill(&mmu->ports[port].tlb, page);
+    mmu->ports[port].waiting -= held.waiters.count + !held.demand;
     while (nuna_waiter_pop(&mmu->waiters, &held.waiters, &request)) {
         mmu->shape->ready(mmu->context, request.token, page, class, request.since);
         class = NUNA_CLASS_L1_MERGED + via;
     }
-    resume_port(mmu, lp, port);
+    if (mmu->ports[port].stalled.count > 0 && !mmu->ports[port].resuming)
+        resume_port(mmu, lp, port);
 }
 
 /* ---- L2 ---- */
@@ -251,10 +276,11 @@ void nuna_mmu_prefetch(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, 
     }
     if (nuna_cache_find(&at->tlb, page) != NUNA_CACHE_NONE || nuna_mshr_find(&at->mshrs, page))
         return;
-    if (at->stalled.count > 0 || !nuna_mshr_take(&at->mshrs, page, false)) {
+    if (at->stalled.count > 0 || !has_room(mmu, at) || !nuna_mshr_take(&at->mshrs, page, false)) {
         mmu->counts.prefetches_dropped++;
         return;
     }
+    count_waiting(at);
     ask_l2(mmu, lp, port, page);
 }
 
@@ -268,6 +294,9 @@ void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t kind,
         break;
     case NUNA_MMU_WALK_FROM:
         walk_from(mmu, lp, page);
+        break;
+    case NUNA_MMU_RESUME:
+        resume_port(mmu, lp, nuna_event_here(event));
         break;
     default: {
         uint32_t left = nuna_event_tag(event);

@@ -2,12 +2,13 @@
  * into its own.
  *
  * Every port has an L1 TLB with miss registers; the ports share an L2 TLB with registers of its
- * own, page-walk caches and walkers. A request that misses takes a register of its port, or joins
- * the one of its page; the register asks the L2, which answers, joins a walk under way, or asks the
- * walk caches and then a walker. A walk fills the walk caches entry by entry, and at its end the L2
- * and the L1 of every port that waits; evictions stay where they happen (mostly inclusive). When a
- * port's registers are all taken, a miss blocks the requests behind it; likewise at the L2.
- * Lookups are pipelined: the L1s take what their links bring, the L2 one lookup per interval.
+ * own, page-walk caches and walkers. A request that misses waits in a register of its port; the
+ * first one to its page asks the L2, which answers, joins a walk under way, or asks the walk caches
+ * and then a walker. A walk fills the walk caches entry by entry, and at its end the L2 and the L1
+ * of every port that waits; evictions stay where they happen (mostly inclusive). Lookups are
+ * pipelined: the L1s take what their links bring, the L2 one lookup per interval. A port whose
+ * registers are all taken blocks at the next miss, and with it the link: what comes behind is held
+ * back, and follows at the link's pace once there is room. The L2 likewise holds back lookups.
  * Source: reverse translation (arXiv 2604.02473) sections 2.3, 2.4 and Table 1. */
 #ifndef NUNA_MMU_LINK_MMU_H
 #define NUNA_MMU_LINK_MMU_H
@@ -33,10 +34,13 @@ enum {
     NUNA_CLASS_COUNT = NUNA_CLASS_L1_MERGED + NUNA_VIA_COUNT,
 };
 
+#define NUNA_CLASS_NONE NUNA_CLASS_COUNT /* no translation: held back by others' */
+
 /* Event kinds of this layer, from shape->first_kind on. */
 enum {
     NUNA_MMU_L2_DONE, /* an L2 lookup: page, port (NUNA_MMU_NO_PORT: for a prefetch into the L2) */
     NUNA_MMU_WALK_FROM, /* the walk caches have answered: page */
+    NUNA_MMU_RESUME,    /* a blocked port's next request: port */
     NUNA_MMU_STEP,      /* a walk's access is done: page; tag: accesses left */
     NUNA_MMU_KINDS,
 };
@@ -44,6 +48,8 @@ enum {
 /* Constant, shared by all GPUs. */
 struct nuna_mmu_shape {
     uint32_t ports;
+    enum nuna_mshr_holds l1_mshr_holds;
+    nuna_time link_interval; /* between two data packets of a link */
     uint32_t l1_entries, l1_ways, l1_mshrs, l2_entries, l2_ways, l2_mshrs;
     enum nuna_replacement l1_policy, l2_policy;
     uint32_t levels, level_bits, walk_entries[NUNA_WALK_LEVELS_MAX], walk_ways, walkers;
@@ -56,7 +62,10 @@ struct nuna_mmu_shape {
 struct nuna_mmu_port {
     struct nuna_cache tlb;
     struct nuna_mshr_file mshrs;
-    struct nuna_waiter_list stalled; /* behind a miss that found no register */
+    uint32_t waiting; /* requests and prefetches in the registers */
+    uint32_t waiting_peak;
+    struct nuna_waiter_list stalled; /* a miss that found no register, and what is behind it */
+    bool resuming;                   /* the first of them has its time */
     uint64_t stalls;
 };
 
@@ -98,6 +107,19 @@ void nuna_mmu_finish(struct nuna_mmu *mmu);
  * NUNA_CACHE_NONE. */
 bool nuna_mmu_translate(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, uint32_t page,
                         uint32_t token, nuna_time since);
+
+/* A request without need of translation has come to `port`: held back, too, while the port is
+ * blocked. True: it is; shape->ready is called with class NUNA_CLASS_NONE when it goes on. */
+static inline bool nuna_mmu_hold(struct nuna_mmu *mmu, uint32_t port, uint32_t token,
+                                 nuna_time since)
+{
+    struct nuna_waiter_list *stalled = &mmu->ports[port].stalled;
+    if (__builtin_expect(stalled->count == 0, 1))
+        return false;
+    nuna_waiter_push(&mmu->waiters, stalled,
+                     (struct nuna_waiter){.since = since, .token = token, .page = NUNA_CACHE_NONE});
+    return true;
+}
 
 /* A prefetch of a page, likewise at the end of the L1 lookup: into the L1 of `port` and the L2, or
  * into the L2 only. Nobody waits for it; it is dropped when it would have to. */

@@ -2,6 +2,7 @@
  * on them. */
 #include "pod/sim.h"
 #include "pod/sim_private.h"
+#include "pod/translation.h"
 #include "pod/workload.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,20 +109,43 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
                           pod->flit_bytes))
         return false;
+    nuna_translation_shape(pod);
     for (uint32_t g = 0; g < pod->gpu_count; g++)
         if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g),
                               nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
             return false;
-    return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
+    if (!place(sim))
+        return false;
+    for (uint32_t g = 0; g < pod->gpu_count; g++)
+        if (!nuna_translation_create(&sim->gpus[g]))
+            return false;
+    return (params->background.gemm_size == 0 || place_background(sim));
 }
 
 /* Page tables grow with the message; beyond this they would crowd out the simulation. */
 #define PAGE_TABLE_BYTES_MAX (4ull << 30)
 
+/* Page numbers to be translated have 32 bits. */
+static bool check_page_numbers(const struct nuna_params *params, uint64_t size,
+                               struct nuna_error *err)
+{
+    char page[32];
+    uint64_t pages = size / (uint64_t)params->hbm.page_size;
+    if (params->translation.mode == NUNA_TRANSLATION_OFF || pages < UINT32_MAX / 4)
+        return true;
+    nuna_units_format(params->hbm.page_size, NUNA_Q_SIZE, "", page, sizeof page);
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "collective.size: too many pages of %s (hbm.page_size) to translate; expected "
+                     "a smaller size, larger pages, or translation.mode off",
+                     page);
+}
+
 bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
                     struct nuna_error *err)
 {
     enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
+    if (!check_page_numbers(params, size, err))
+        return false;
     if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
         return true;
     /* Input, output and scratch are at most `size` each, but for the rounding of chunks. */
@@ -144,6 +168,7 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
     struct nuna_sim *sim = calloc(1, sizeof *sim);
     if (sim) {
         sim->options = *options;
+        sim->origin = nuna_pretranslate_lead(params);
         sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
     }
     if (!sim || !build(sim, params, plan)) {
@@ -242,6 +267,31 @@ static bool visit_busiest(void *context, const struct nuna_resource *resource)
     return true;
 }
 
+static bool collect_translation(const struct nuna_sim *sim, struct nuna_translation_result *result)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_translation *t = sim->gpus[g].translation;
+        uint64_t live = 0;
+        if (t && !nuna_translation_live(t, &live))
+            return false;
+        result->live_pages = live > result->live_pages ? live : result->live_pages;
+        for (uint32_t c = 0; t && c < NUNA_CLASS_COUNT; c++) {
+            const struct nuna_class_count *count = &t->classes[c];
+            result->requests += count->requests;
+            result->latency_sum += count->latency_sum;
+            if (count->latency_max > result->latency_max)
+                result->latency_max = count->latency_max;
+            if (c == NUNA_CLASS_L1_HIT)
+                result->l1_hits += count->requests;
+            if (c >= NUNA_CLASS_L1_MERGED)
+                result->l1_merged += count->requests;
+        }
+        result->walks += t ? t->mmu.counts.walks : 0;
+        result->ahead_requests += t ? t->ahead_sent : 0;
+    }
+    return true;
+}
+
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
                     struct nuna_result *result)
 {
@@ -254,6 +304,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
     }
+    result->time -= result->time > sim->origin ? sim->origin : result->time;
     result->drained = nuna_kernel_now(sim->kernel);
     result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
                      : unfinished > 0                  ? NUNA_SIM_DEADLOCK
@@ -266,7 +317,8 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);
     if (result->status == NUNA_SIM_COMPLETE)
-        return nuna_critical_path(sim, result->path, &result->path_ops);
+        return collect_translation(sim, &result->translation) &&
+               nuna_critical_path(sim, result->path, &result->path_ops);
     result->time = result->drained;
     if (result->status == NUNA_SIM_DEADLOCK)
         list_waiters(sim, result->waiters, sizeof result->waiters);
@@ -277,7 +329,10 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
 {
     memset(ret_result, 0, sizeof *ret_result);
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        nuna_exec_start(&sim->gpus[g].exec, 0);
+        if (sim->origin > 0)
+            nuna_pretranslate_start(&sim->gpus[g]);
+        else
+            nuna_exec_start(&sim->gpus[g].exec, 0);
         nuna_background_start(&sim->gpus[g]);
     }
     const struct nuna_kernel_ops ops = {

@@ -135,7 +135,7 @@ four='expected allgather, allreduce, reducescatter or alltoall'
 builtin_plan allgahter \
   "builtin:allgahter: unknown collective \"allgahter\", did you mean \"allgather\", $four"
 builtin_plan '' "builtin:: unknown collective \"\", $four"
-builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels or gpus'
+builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels, gpus, gpus_per_node or own'
 builtin_plan allgather,channels=0 \
   'builtin:allgather,channels=0: channels: "0" is not a number from 1 to 1024'
 builtin_plan allgather,channels 'builtin:allgather,channels: channels has no value, write channels=8'

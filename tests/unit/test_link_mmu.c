@@ -10,12 +10,12 @@
 enum { REQUEST = 9, FIRST_KIND = 20, MOST = 64 };
 
 /* Lookups of the L1 have ended when a request is handed to the MMU: times count from there. */
-enum { L2 = 100000, CACHES = 50000, STEP = 270000, INTERVAL = 455 };
+enum { L2 = 100000, CACHES = 50000, STEP = 270000, INTERVAL = 455, LINK = 2560 };
 
 struct request {
     nuna_time at;
     uint32_t port, page;
-    enum { DEMAND, PREFETCH, PREFETCH_L2 } kind;
+    enum { DEMAND, PREFETCH, PREFETCH_L2, PLAIN } kind;
 };
 
 struct bench {
@@ -30,7 +30,8 @@ struct bench {
 static void ready(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since)
 {
     struct bench *bench = context;
-    cr_assert_eq(bench->requests[token].page, page);
+    if (class != NUNA_CLASS_NONE)
+        cr_assert_eq(bench->requests[token].page, page);
     cr_assert_eq(bench->requests[token].at, since);
     bench->latency[token] = bench->lp->now - since;
     bench->class[token] = class;
@@ -46,7 +47,10 @@ static void handle(void *model, struct nuna_lp *lp, struct nuna_event event)
         return;
     }
     const struct request *r = &bench->requests[token];
-    if (r->kind != DEMAND)
+    if (r->kind == PLAIN) {
+        if (!nuna_mmu_hold(&bench->mmu, r->port, token, lp->now))
+            ready(bench, token, 0, NUNA_CLASS_NONE, lp->now);
+    } else if (r->kind != DEMAND)
         nuna_mmu_prefetch(&bench->mmu, lp, r->port, r->page, r->kind == PREFETCH_L2);
     else if (nuna_mmu_translate(&bench->mmu, lp, r->port, r->page, token, lp->now))
         ready(bench, token, r->page, NUNA_CLASS_L1_HIT, lp->now);
@@ -70,6 +74,7 @@ static struct nuna_params table_1(void)
     struct nuna_params p;
     nuna_params_defaults(&p);
     p.scaleup.ports = 16;
+    p.scaleup.port_rate = 100000000000;
     p.translation.walk_step = STEP;
     return p;
 }
@@ -90,7 +95,7 @@ static void run(struct bench *bench, const struct nuna_params *params,
     uint32_t demands = 0;
     for (uint32_t i = 0; i < count; i++) {
         nuna_lp_schedule(bench->lp, requests[i].at, nuna_event_make(REQUEST, i));
-        demands += requests[i].kind == DEMAND;
+        demands += requests[i].kind == DEMAND || requests[i].kind == PLAIN;
     }
     const struct nuna_kernel_ops ops = {.run = run_lp};
     cr_assert_eq(nuna_kernel_run(kernel, &ops, bench, NULL), NUNA_KERNEL_DRAINED);
@@ -99,7 +104,7 @@ static void run(struct bench *bench, const struct nuna_params *params,
     cr_assert_eq(bench->mmu.l2_mshrs.in_use, 0);
     cr_assert_eq(bench->mmu.walkers.busy, 0);
     for (uint32_t p = 0; p < bench->shape.ports; p++)
-        cr_assert_eq(bench->mmu.ports[p].mshrs.in_use, 0);
+        cr_assert(bench->mmu.ports[p].mshrs.in_use == 0 && bench->mmu.ports[p].waiting == 0);
     nuna_kernel_destroy(kernel);
 }
 
@@ -195,12 +200,13 @@ Test(link_mmu, full_registers_block_the_port)
     const nuna_time cold = L2 + CACHES + 5 * STEP;
     struct nuna_params p = table_1();
     struct bench bench;
+    p.translation.l1_mshr_holds = NUNA_MSHR_PAGE;
     p.translation.l1_mshrs = 2;
     run(&bench, &p, requests, COUNT(requests));
     check(&bench, 0, cold, NUNA_CLASS_L1_MISS + WALK(5));
     check(&bench, 1, cold, NUNA_CLASS_L1_MISS + WALK(5));
     check(&bench, 2, cold - 2000 + L2 + CACHES + 2 * STEP, NUNA_CLASS_L1_MISS + WALK(2));
-    check(&bench, 3, cold - 3000, NUNA_CLASS_L1_HIT);
+    check(&bench, 3, cold - 3000 + LINK, NUNA_CLASS_L1_HIT);
     check(&bench, 4, cold - 4000, NUNA_CLASS_L1_MISS + NUNA_VIA_L2_UNDER_MISS);
     cr_assert_eq(bench.mmu.ports[0].stalls, 1u);
     cr_assert_eq(bench.mmu.ports[0].mshrs.peak, 2u);
@@ -216,6 +222,34 @@ Test(link_mmu, full_registers_block_the_port)
     /* Behind the blocked one; by then the L2 has its page. */
     check(&bench, 4, cold - 4000, NUNA_CLASS_L1_MISS + NUNA_VIA_L2_HIT);
     cr_assert_eq(bench.mmu.counts.l2_stalls, 1u);
+    nuna_mmu_finish(&bench.mmu);
+}
+
+/* Registers that hold requests: the third one to a page blocks, too, and with it what needs no
+ * translation; then all follow at the pace of the link. */
+Test(link_mmu, a_register_per_request)
+{
+    const struct request requests[] = {
+        {0, 0, 1, PLAIN},     {0, 0, 1, DEMAND},   {1000, 0, 1, DEMAND},
+        {2000, 0, 1, DEMAND}, {3000, 0, 0, PLAIN}, {4000, 0, 2, DEMAND},
+        {5000, 0, 1, DEMAND}, {6000, 1, 0, PLAIN}, {6000, 0, 1, PREFETCH},
+    };
+    const nuna_time cold = L2 + CACHES + 5 * STEP;
+    struct nuna_params p = table_1();
+    struct bench bench;
+    p.translation.l1_mshrs = 2;
+    run(&bench, &p, requests, COUNT(requests));
+    check(&bench, 0, 0, NUNA_CLASS_NONE);
+    check(&bench, 1, cold, NUNA_CLASS_L1_MISS + WALK(5));
+    check(&bench, 2, cold - 1000, NUNA_CLASS_L1_MERGED + WALK(5));
+    check(&bench, 3, cold - 2000, NUNA_CLASS_L1_HIT);
+    check(&bench, 4, cold - 3000 + LINK, NUNA_CLASS_NONE);
+    check(&bench, 5, cold - 4000 + 2 * LINK + L2 + CACHES + STEP, NUNA_CLASS_L1_MISS + WALK(1));
+    check(&bench, 6, cold - 5000 + 3 * LINK, NUNA_CLASS_L1_HIT);
+    check(&bench, 7, 0, NUNA_CLASS_NONE);
+    cr_assert_eq(bench.mmu.ports[0].stalls, 1u);
+    cr_assert_eq(bench.mmu.ports[0].waiting_peak, 2u);
+    cr_assert_eq(bench.mmu.ports[0].mshrs.peak, 1u);
     nuna_mmu_finish(&bench.mmu);
 }
 
