@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "gpu/placement.h"
 #include "pod/placement_report.h"
+#include "pod/translation_report.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -242,9 +243,35 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
         written = nuna_report_latency(file.stream, result->latency);
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, run->sim);
+    else if (strcmp(name, "translation.csv") == 0)
+        written = nuna_report_translation(file.stream, run->sim);
+    else if (strcmp(name, "tlb.csv") == 0)
+        written = nuna_report_tlb(file.stream, run->sim);
+    else if (strcmp(name, "round_trip.csv") == 0)
+        written = nuna_report_round_trip(file.stream, run->sim);
+    else if (strcmp(name, "translation_trace.csv") == 0)
+        written = nuna_report_translation_trace(file.stream, run->sim);
     else
         written = nuna_report_summary(file.stream, &run->info, result);
     return nuna_output_close(&file, written, err);
+}
+
+static bool write_translation(struct run *run, const struct nuna_result *result,
+                              struct nuna_error *err)
+{
+    const struct nuna_params *params = nuna_config_params(run->config);
+    static const char *const names[] = {"translation.csv", "tlb.csv", "round_trip.csv",
+                                        "translation_trace.csv"};
+    if (params->translation.mode == NUNA_TRANSLATION_OFF)
+        return true;
+    size_t count = params->translation.trace > 0 ? 4 : 3;
+    for (size_t i = 0; i < count; i++)
+        if (!write_csv(run, names[i], result, err))
+            return false;
+    if (!run->options.quiet)
+        printf("          translation.csv, tlb.csv, round_trip.csv%s\n",
+               count == 4 ? ", translation_trace.csv" : "");
+    return true;
 }
 
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
@@ -258,7 +285,7 @@ static bool write_outputs(struct run *run, const struct nuna_result *result, str
         printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
                "config.yaml\n",
                run->out);
-    return true;
+    return write_translation(run, result, err);
 }
 
 /* One simulation; the caller keeps or destroys run->sim. */
