@@ -92,7 +92,11 @@ ways=(
   "prefetch-L1-far translation.prefetch=L1+L2 translation.prefetch_distance=1MiB"
   "both-L1 translation.pretranslate=L1+L2 translation.prefetch=L1+L2 translation.prefetch_distance=1MiB"
 )
-sizes_m="1MB 4MB 16MB 64MB"
+sizes_m() { # of a pod
+  local sizes="1MB 4MB 16MB"
+  [ "$1" -gt 16 ] && [ -z "$full" ] || sizes+=" 64MB"
+  echo "$sizes"
+}
 leads="0ns 250ns 500ns 1us 1500ns 2us 3us"
 parts="0 25 50 75 100"
 settings() { # A=B ...: as --set arguments
@@ -100,7 +104,7 @@ settings() { # A=B ...: as --set arguments
   for setting; do printf -- ' --set %s' "$setting"; done
 }
 if wanted m; then
-  for g in $pods; do for s in $sizes_m; do
+  for g in $pods; do for s in $(sizes_m "$g"); do
     pod "4-$g-$s-ideal" "$g" "$s" --set translation.mode=ideal
     for way in "${ways[@]}"; do
       read -r name set <<<"$way"
@@ -202,7 +206,7 @@ removed() { # TIME BARE IDEAL: share of the overhead
 }
 if wanted m; then
   echo "gpus,size,way,overhead,removed,requests_sent,requests_per_store" >"$out/figm.csv"
-  for g in $pods; do for s in $sizes_m; do
+  for g in $pods; do for s in $(sizes_m "$g"); do
     ideal=$(value "4-$g-$s-ideal" time_ns)
     bare=$(value "m-$g-$s-none" time_ns)
     for way in "${ways[@]}"; do
