@@ -74,11 +74,11 @@ void nuna_mmu_finish(struct nuna_mmu *mmu)
     memset(mmu, 0, sizeof *mmu);
 }
 
-static void schedule(const struct nuna_mmu *mmu, struct nuna_lp *lp, nuna_time time, uint32_t kind,
-                     uint32_t steps, uint32_t port, uint32_t page)
+static void schedule(const struct nuna_mmu *mmu, struct nuna_lp *lp, nuna_time time,
+                     enum nuna_mmu_op op, uint32_t steps, uint32_t port, uint32_t page)
 {
     struct nuna_event event =
-        nuna_event_packet(mmu->shape->first_kind + kind, steps, 0, port, 0, page);
+        nuna_event_packet(mmu->shape->event_kind, 0, 0, port, (uint32_t)op | steps << 8, page);
     nuna_lp_schedule(lp, time, event);
 }
 
@@ -284,11 +284,10 @@ void nuna_mmu_prefetch(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, 
     ask_l2(mmu, lp, port, page);
 }
 
-void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t kind,
-                    struct nuna_event event)
+void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, struct nuna_event event)
 {
     uint32_t page = nuna_event_handle(event);
-    switch (kind) {
+    switch (nuna_event_there(event) & 0xff) {
     case NUNA_MMU_L2_DONE:
         l2_done(mmu, lp, nuna_event_here(event), page);
         break;
@@ -299,7 +298,7 @@ void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t kind,
         resume_port(mmu, lp, nuna_event_here(event));
         break;
     default: {
-        uint32_t left = nuna_event_tag(event);
+        uint32_t left = nuna_event_there(event) >> 8;
         if (left == 0) {
             walk_done(mmu, lp, page);
             break;

@@ -36,13 +36,14 @@ enum {
 
 #define NUNA_CLASS_NONE NUNA_CLASS_COUNT /* no translation: held back by others' */
 
-/* Event kinds of this layer, from shape->first_kind on. */
-enum {
+/* What an event of this layer is about. All have one kind, shape->event_kind, and say it in the low
+ * byte of `there`, so that an event loop need not keep more of them than the body. */
+enum nuna_mmu_op {
     NUNA_MMU_L2_DONE, /* an L2 lookup: page, port (NUNA_MMU_NO_PORT: for a prefetch into the L2) */
     NUNA_MMU_WALK_FROM, /* the walk caches have answered: page */
     NUNA_MMU_RESUME,    /* a blocked port's next request: port */
-    NUNA_MMU_STEP,      /* a walk's access is done: page; tag: accesses left */
-    NUNA_MMU_KINDS,
+    NUNA_MMU_STEP,      /* a walk's access is done: page; high byte of `there`: accesses left */
+    NUNA_MMU_OPS,       /* from here on free for the owner of the kind */
 };
 
 /* Constant, shared by all GPUs. */
@@ -55,7 +56,7 @@ struct nuna_mmu_shape {
     uint32_t levels, level_bits, walk_entries[NUNA_WALK_LEVELS_MAX], walk_ways, walkers;
     nuna_time l1_latency, l2_latency, l2_interval, walk_cache_latency;
     nuna_time walk_step; /* one access of a walk: memory and the way to it */
-    uint32_t first_kind; /* of this layer's events */
+    uint32_t event_kind; /* of this layer's events */
     void (*ready)(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since);
 };
 
@@ -93,7 +94,7 @@ struct nuna_mmu {
 
 #define NUNA_MMU_NO_PORT 0xffffu
 
-/* `walk_step` for params->translation.walk_step 0. `first_kind` and `ready` are left to the caller.
+/* `walk_step` for params->translation.walk_step 0. `event_kind` and `ready` are left to the caller.
  */
 void nuna_mmu_shape_init(struct nuna_mmu_shape *shape, const struct nuna_params *params,
                          nuna_time walk_step);
@@ -126,8 +127,7 @@ static inline bool nuna_mmu_hold(struct nuna_mmu *mmu, uint32_t port, uint32_t t
 void nuna_mmu_prefetch(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, uint32_t page,
                        bool l2_only);
 
-/* Handles this layer's events; `kind` is relative to shape->first_kind. */
-void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t kind,
-                    struct nuna_event event);
+/* Handles this layer's events, by their body. */
+void nuna_mmu_event(struct nuna_mmu *mmu, struct nuna_lp *lp, struct nuna_event event);
 
 #endif

@@ -272,9 +272,9 @@ bool nuna_pretranslate_plan(struct nuna_gpu_lp *gpu)
 void nuna_pretranslate_start(struct nuna_gpu_lp *gpu)
 {
     nuna_lp_schedule(gpu->lp, nuna_pretranslate_lead(gpu->pod->params),
-                     nuna_event_make(NUNA_EV_START, 0));
+                     nuna_translation_make(NUNA_TRANSLATION_START, 0));
     if (gpu->translation->ahead_count > 0)
-        nuna_lp_schedule(gpu->lp, 0, nuna_event_make(NUNA_EV_AHEAD, 0));
+        nuna_lp_schedule(gpu->lp, 0, nuna_translation_make(NUNA_TRANSLATION_AHEAD, 0));
 }
 
 /* One request per issue slot. */
@@ -284,5 +284,5 @@ void nuna_pretranslate_next(struct nuna_gpu_lp *gpu, uint32_t index)
     send(gpu, &t->ahead[index]);
     if (index + 1 < t->ahead_count)
         nuna_lp_schedule(gpu->lp, gpu->lp->now + gpu->pod->issue_interval,
-                         nuna_event_make(NUNA_EV_AHEAD, index + 1));
+                         nuna_translation_make(NUNA_TRANSLATION_AHEAD, index + 1));
 }

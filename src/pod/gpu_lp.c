@@ -132,6 +132,15 @@ static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_lp_schedule(gpu->lp, in, event);
 }
 
+static inline void to_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
+                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
+                  wire_bytes(gpu, flight), handle);
+}
+
 /* A packet is in at the port: on to memory, or, an acknowledgement, to the CU that waits for it. */
 static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
@@ -147,16 +156,12 @@ static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     if (__builtin_expect(gpu->pod->translation == NUNA_TRANSLATION_FULL, 0) &&
         nuna_mmu_hold(&gpu->translation->mmu, flight->port, handle, gpu->lp->now))
         return;
-    nuna_gpu_lp_admit(gpu, handle);
+    to_memory(gpu, handle);
 }
 
 void nuna_gpu_lp_admit(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
-    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    uint16_t port = gpu->pod->topology.port_router[flight->port];
-    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
-                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
-                  wire_bytes(gpu, flight), handle);
+    to_memory(gpu, handle);
 }
 
 static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
@@ -246,20 +251,8 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
     case NUNA_EV_CU_ISSUE:
         nuna_cu_issue(gpu, nuna_event_handle(event));
         break;
-    case NUNA_EV_TRANSLATE:
-        nuna_translation_lookup(gpu, nuna_event_handle(event));
-        break;
-    case NUNA_EV_AHEAD:
-        nuna_pretranslate_next(gpu, nuna_event_handle(event));
-        break;
-    case NUNA_EV_START:
-        nuna_exec_start(&gpu->exec, lp->now);
-        break;
-    case NUNA_EV_MMU + NUNA_MMU_L2_DONE:
-    case NUNA_EV_MMU + NUNA_MMU_WALK_FROM:
-    case NUNA_EV_MMU + NUNA_MMU_RESUME:
-    case NUNA_EV_MMU + NUNA_MMU_STEP:
-        nuna_translation_event(gpu, event);
+    case NUNA_EV_TRANSLATION:
+        nuna_translation_event(gpu, event.body);
         break;
     default:
         __builtin_unreachable();

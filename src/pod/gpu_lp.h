@@ -22,12 +22,9 @@
 enum {
     NUNA_EV_MEMORY_DONE = NUNA_NOC_KINDS, /* an access is done: flight */
     NUNA_EV_PORT_IN,                      /* a packet from the switch is in at the port: flight */
-    NUNA_EV_SWITCH,    /* message: a packet is at the output queue towards us: flight */
-    NUNA_EV_TRANSLATE, /* its address has been looked up in the port's L1 TLB: flight */
-    NUNA_EV_CU_ISSUE,  /* an issue slot: CU; from here on nothing is about flights */
-    NUNA_EV_AHEAD,     /* time to send a translation request: its number */
-    NUNA_EV_START,     /* the collective begins */
-    NUNA_EV_MMU,       /* + NUNA_MMU_...: a page */
+    NUNA_EV_SWITCH,      /* message: a packet is at the output queue towards us: flight */
+    NUNA_EV_CU_ISSUE,    /* an issue slot: CU */
+    NUNA_EV_TRANSLATION, /* of pod/translation.h, which says what it is about */
 };
 
 struct nuna_translation;

@@ -32,7 +32,7 @@ void nuna_translation_shape(struct nuna_pod *pod)
     pod->prefetch = full ? (enum nuna_translate_ahead)params->translation.prefetch : NUNA_AHEAD_OFF;
     pod->prefetch_distance = (uint64_t)params->translation.prefetch_distance;
     nuna_mmu_shape_init(&pod->mmu, params, default_step(pod));
-    pod->mmu.first_kind = NUNA_EV_MMU;
+    pod->mmu.event_kind = NUNA_EV_TRANSLATION;
     pod->mmu.ready = ready;
 }
 
@@ -153,11 +153,11 @@ static nuna_time lookup_latency(const struct nuna_pod *pod)
 
 void nuna_translation_arrive(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time in)
 {
-    struct nuna_event event = nuna_event_make(NUNA_EV_TRANSLATE, handle);
+    struct nuna_event event = nuna_translation_make(NUNA_TRANSLATION_LOOKUP, handle);
     nuna_lp_schedule(gpu->lp, in + lookup_latency(gpu->pod), event);
 }
 
-void nuna_translation_lookup(struct nuna_gpu_lp *gpu, uint32_t handle)
+static void lookup(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     struct nuna_mmu *mmu = &gpu->translation->mmu;
@@ -174,9 +174,22 @@ void nuna_translation_lookup(struct nuna_gpu_lp *gpu, uint32_t handle)
         translated(gpu, handle, page, NUNA_CLASS_L1_HIT, since);
 }
 
-void nuna_translation_event(struct nuna_gpu_lp *gpu, struct nuna_event event)
+void nuna_translation_event(struct nuna_gpu_lp *gpu, uint64_t body)
 {
-    nuna_mmu_event(&gpu->translation->mmu, gpu->lp, nuna_event_kind(event) - NUNA_EV_MMU, event);
+    struct nuna_event event = {.body = body};
+    switch (nuna_event_there(event) & 0xff) {
+    case NUNA_TRANSLATION_LOOKUP:
+        lookup(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_TRANSLATION_AHEAD:
+        nuna_pretranslate_next(gpu, nuna_event_handle(event));
+        break;
+    case NUNA_TRANSLATION_START:
+        nuna_exec_start(&gpu->exec, gpu->lp->now);
+        break;
+    default:
+        nuna_mmu_event(&gpu->translation->mmu, gpu->lp, event);
+    }
 }
 
 void nuna_translation_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)

@@ -61,6 +61,18 @@ struct nuna_translation {
     uint64_t ahead_sent;
 };
 
+/* What an event of kind NUNA_EV_TRANSLATION is about, beside the MMU's own. */
+enum nuna_translation_op {
+    NUNA_TRANSLATION_LOOKUP = NUNA_MMU_OPS, /* the L1 lookup is done: flight */
+    NUNA_TRANSLATION_AHEAD,                 /* time to send a request ahead: its number */
+    NUNA_TRANSLATION_START,                 /* the collective begins */
+};
+
+static inline struct nuna_event nuna_translation_make(enum nuna_translation_op op, uint32_t handle)
+{
+    return nuna_event_packet(NUNA_EV_TRANSLATION, 0, 0, 0, op, handle);
+}
+
 /* Fills the pod's part; after the topology. */
 void nuna_translation_shape(struct nuna_pod *pod);
 
@@ -70,8 +82,8 @@ void nuna_translation_destroy(struct nuna_translation *translation); /* NULL is 
 
 /* A store, flag or request that needs translation is in at its port at `in`. */
 void nuna_translation_arrive(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time in);
-void nuna_translation_lookup(struct nuna_gpu_lp *gpu, uint32_t handle);
-void nuna_translation_event(struct nuna_gpu_lp *gpu, struct nuna_event event);
+/* An event of kind NUNA_EV_TRANSLATION, by its body. */
+void nuna_translation_event(struct nuna_gpu_lp *gpu, uint64_t body);
 /* At the source: the acknowledgement of a store to another node has come. */
 void nuna_translation_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight *flight);
 

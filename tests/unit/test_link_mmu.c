@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-enum { REQUEST = 9, FIRST_KIND = 20, MOST = 64 };
+enum { REQUEST = 9, MMU_KIND = 20, MOST = 64 };
 
 /* Lookups of the L1 have ended when a request is handed to the MMU: times count from there. */
 enum { L2 = 100000, CACHES = 50000, STEP = 270000, INTERVAL = 455, LINK = 2560 };
@@ -42,8 +42,8 @@ static void handle(void *model, struct nuna_lp *lp, struct nuna_event event)
 {
     struct bench *bench = model;
     uint32_t kind = nuna_event_kind(event), token = nuna_event_handle(event);
-    if (kind >= FIRST_KIND) {
-        nuna_mmu_event(&bench->mmu, lp, kind - FIRST_KIND, event);
+    if (kind == MMU_KIND) {
+        nuna_mmu_event(&bench->mmu, lp, event);
         return;
     }
     const struct request *r = &bench->requests[token];
@@ -85,7 +85,7 @@ static void run(struct bench *bench, const struct nuna_params *params,
 {
     memset(bench, 0, sizeof *bench);
     nuna_mmu_shape_init(&bench->shape, params, 1);
-    bench->shape.first_kind = FIRST_KIND;
+    bench->shape.event_kind = MMU_KIND;
     bench->shape.ready = ready;
     cr_assert(nuna_mmu_init(&bench->mmu, &bench->shape, bench));
     struct nuna_kernel *kernel = nuna_kernel_create(1, 1, NUNA_MIN_LOOKAHEAD);
