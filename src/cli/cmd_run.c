@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "gpu/placement.h"
 #include "pod/placement_report.h"
+#include "pod/translation_report.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -139,6 +140,21 @@ static bool read_fold(struct run *run, struct nuna_error *err)
                      run->options.fold);
 }
 
+/* A generated plan follows the pod's nodes, unless its text says otherwise. */
+static struct nuna_plan *generate_plan(const char *text, const struct nuna_params *params,
+                                       struct nuna_error *err)
+{
+    char by_node[320];
+    bool nodes = params->pod.gpus_per_node > 1 && params->pod.gpus_per_node < params->pod.gpus;
+    if (nodes && !strstr(text, ",gpus_per_node=") && strlen(text) < 256) {
+        snprintf(by_node, sizeof by_node, "%s,gpus_per_node=%u", text,
+                 (uint32_t)params->pod.gpus_per_node);
+        text = by_node;
+    }
+    return nuna_plan_builtin(text, (uint32_t)params->pod.gpus,
+                             (uint32_t)params->collective.channels, err);
+}
+
 static bool read_plan(struct run *run, struct nuna_error *err)
 {
     const struct nuna_params *params = nuna_config_params(run->config);
@@ -148,9 +164,8 @@ static bool read_plan(struct run *run, struct nuna_error *err)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--plan is missing: expected a plan file, or builtin:allgather "
                          "(allreduce, reducescatter, alltoall)");
-    run->plan = strncmp(plan, "builtin:", 8) == 0
-                    ? nuna_plan_builtin(plan + 8, gpus, (uint32_t)params->collective.channels, err)
-                    : nuna_plan_read(plan, err);
+    run->plan = strncmp(plan, "builtin:", 8) == 0 ? generate_plan(plan + 8, params, err)
+                                                  : nuna_plan_read(plan, err);
     if (!run->plan)
         return false;
     if (run->plan->gpu_count != gpus)
@@ -249,9 +264,35 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
         written = nuna_report_latency(file.stream, result);
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, run->sim);
+    else if (strcmp(name, "translation.csv") == 0)
+        written = nuna_report_translation(file.stream, run->sim);
+    else if (strcmp(name, "tlb.csv") == 0)
+        written = nuna_report_tlb(file.stream, run->sim);
+    else if (strcmp(name, "round_trip.csv") == 0)
+        written = nuna_report_round_trip(file.stream, run->sim);
+    else if (strcmp(name, "translation_trace.csv") == 0)
+        written = nuna_report_translation_trace(file.stream, run->sim);
     else
         written = nuna_report_summary(file.stream, &run->info, result);
     return nuna_output_close(&file, written, err);
+}
+
+static bool write_translation(struct run *run, const struct nuna_result *result,
+                              struct nuna_error *err)
+{
+    const struct nuna_params *params = nuna_config_params(run->config);
+    static const char *const names[] = {"translation.csv", "tlb.csv", "round_trip.csv",
+                                        "translation_trace.csv"};
+    if (params->translation.mode == NUNA_TRANSLATION_OFF)
+        return true;
+    size_t count = params->translation.trace > 0 ? 4 : 3;
+    for (size_t i = 0; i < count; i++)
+        if (!write_csv(run, names[i], result, err))
+            return false;
+    if (!run->options.quiet)
+        printf("          translation.csv, tlb.csv, round_trip.csv%s\n",
+               count == 4 ? ", translation_trace.csv" : "");
+    return true;
 }
 
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
@@ -265,7 +306,7 @@ static bool write_outputs(struct run *run, const struct nuna_result *result, str
         printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
                "config.yaml\n",
                run->out);
-    return true;
+    return write_translation(run, result, err);
 }
 
 /* One simulation; the caller keeps or destroys run->sim. */

@@ -58,6 +58,19 @@ static void print_stores(const struct nuna_result *result)
            result->bytes_requested);
 }
 
+static void print_translation(const struct nuna_translation_result *t)
+{
+    char mean[48], max[48];
+    if (t->requests == 0)
+        return;
+    double share = 100.0 / (double)t->requests;
+    printf("translated %" PRIu64
+           ", mean %s, max %s; %.1f %% hit the L1 TLB, %.1f %% joined a miss; "
+           "%" PRIu64 " walks\n",
+           t->requests, duration(t->latency_sum / t->requests, mean), duration(t->latency_max, max),
+           share * (double)t->l1_hits, share * (double)t->l1_merged, t->walks);
+}
+
 static void print_binding(const struct nuna_result *result)
 {
     const struct nuna_resource *r = &result->binding;
@@ -84,6 +97,8 @@ static void print_path(const struct nuna_result *result)
         return;
     printf("\ncritical path, %u operations:\n", result->path_ops);
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
+        if (p == NUNA_PATH_TRANSLATION && result->translation.requests == 0)
+            continue;
         double share = (double)result->path[p] / (double)result->time;
         char bar[41];
         int length = (int)(share * 40 + 0.5);
@@ -108,6 +123,7 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     }
     print_domains(info);
     print_stores(result);
+    print_translation(&result->translation);
     if (result->status == NUNA_SIM_COMPLETE) {
         print_binding(result);
         print_path(result);

@@ -1,4 +1,5 @@
 #include "collectives/plan.h"
+#include "core/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,8 @@ uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint
     if (layout.cut == CUT_RELATIVE) {
         uint32_t from = buffer == NUNA_BUF_INPUT ? gpu : block;
         uint32_t to = buffer == NUNA_BUF_INPUT ? block : gpu;
-        block = to >= from ? to - from : to + (ranks - from);
+        struct nuna_group group = nuna_group_make(ranks, plan->gpus_per_node);
+        block = nuna_group_difference(&group, to, from);
     }
     return part_bytes(block_bytes(plan, size, block), plan->grain, chunks,
                       layout.cut == CUT_OWN ? index : index % chunks);

@@ -13,7 +13,7 @@ struct comparison {
 
 static bool same_gpu(const struct comparison *c, uint32_t of_a, uint32_t of_b)
 {
-    return nuna_group_move(&c->pod->group, of_a, c->element) == of_b;
+    return nuna_group_add(&c->pod->group, of_a, c->element) == of_b;
 }
 
 static bool same_range(const struct comparison *c, uint32_t at_a, uint32_t at_b)
@@ -108,7 +108,7 @@ static bool same_part(const struct comparison *c)
 static uint32_t representative(const struct nuna_group *group, uint32_t gpu, uint32_t nodes,
                                uint32_t locals)
 {
-    return gpu / group->locals % nodes * group->locals + gpu % group->locals % locals;
+    return gpu / group->node % nodes * group->node + gpu % group->node % locals;
 }
 
 static bool folds(const struct nuna_fold *fold, const struct nuna_pod *pod, uint32_t nodes,
@@ -181,7 +181,7 @@ static bool adopt(struct nuna_fold *fold, const struct nuna_pod *pod, uint32_t n
         fold->lp[g] = fold->lp[rep];
         for (uint32_t l = 0; l < fold->lp_count; l++)
             fold->seen[(size_t)l * pod->gpu_count + g] =
-                (uint16_t)nuna_group_move(group, fold->gpu[l], back);
+                (uint16_t)nuna_group_add(group, fold->gpu[l], back);
     }
     return true;
 }
@@ -192,9 +192,9 @@ static void search(const struct nuna_fold *fold, const struct nuna_pod *pod, uin
 {
     const struct nuna_group *group = &pod->group;
     for (uint32_t reps = 1; reps < pod->gpu_count; reps++)
-        for (uint32_t l = 1; l <= group->locals && l <= reps; l++) {
+        for (uint32_t l = 1; l <= group->node && l <= reps; l++) {
             uint32_t n = reps / l;
-            if (reps % l != 0 || group->locals % l != 0 || group->nodes % n != 0 ||
+            if (reps % l != 0 || group->node % l != 0 || group->count / group->node % n != 0 ||
                 !folds(fold, pod, n, l, false))
                 continue;
             *nodes = n;
@@ -213,7 +213,7 @@ bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_pod *pod, enum nun
     fold->op_first = calloc(pod->gpu_count + 1, sizeof *fold->op_first);
     if (!fold->gpu || !fold->lp || !fold->op_first)
         return nuna_fail_memory(err, "the pod");
-    uint32_t nodes = pod->group.nodes, locals = pod->group.locals;
+    uint32_t locals = pod->group.node, nodes = pod->group.count / locals;
     bool ordered = find_ops(fold, pod->plan);
     if (mode == NUNA_FOLD_APPROX && pod->gpu_count > 1) {
         if (!ordered || !folds(fold, pod, 1, 1, true))

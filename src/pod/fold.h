@@ -1,50 +1,22 @@
 /* Symmetric folding: simulating a few GPUs of a pod that stand for all.
  *
- * The GPUs of a uniform pod may be relabelled by rotation (whole nodes, and within all nodes alike)
- * without changing its structure. When such relabellings also leave the plan, the placement and the
- * memory images as they are, and every GPU is reached from a representative by one of them, then
- * every GPU's state is its representative's, relabelled, at all times: the model breaks ties by
- * relative position only. So the representatives' traffic to GPU d arrives at d's representative,
- * as coming from whoever the sender becomes when d is moved there. Exactness is proved for the
- * given input by comparing every GPU's part of it with its representative's. Private to src/pod.
+ * The GPUs of a uniform pod may be relabelled (core/group.h) without changing its structure. When
+ * such relabellings also leave the plan, the placement and the memory images as they are, and every
+ * GPU is reached from a representative by one of them, then every GPU's state is its
+ * representative's, relabelled, at all times: the model breaks ties by relative position only. So
+ * the representatives' traffic to GPU d arrives at d's representative, as coming from whoever the
+ * sender becomes when d is moved there. Exactness is proved for the given input by comparing every
+ * GPU's part of it with its representative's. Private to src/pod.
  */
 #ifndef NUNA_POD_FOLD_H
 #define NUNA_POD_FOLD_H
 
 #include "core/error.h"
+#include "core/group.h"
 #include "core/types.h"
 #include "pod/sim.h"
 
 struct nuna_pod;
-
-/* Relabellings of a pod of `nodes` x `locals` GPUs (GPU = node * locals + local): a rotation of the
- * nodes combined with a rotation within every node. An element is named by the GPU to which it
- * moves GPU 0. */
-struct nuna_group {
-    uint32_t nodes, locals;
-};
-
-static inline uint32_t nuna_cyclic_difference(uint32_t a, uint32_t b, uint32_t modulus)
-{
-    return a >= b ? a - b : a + modulus - b;
-}
-
-/* The relative position of GPU `a` seen from `b`. */
-static inline uint32_t nuna_group_difference(const struct nuna_group *group, uint32_t a, uint32_t b)
-{
-    if (group->locals == 1)
-        return nuna_cyclic_difference(a, b, group->nodes);
-    uint32_t locals = group->locals;
-    return nuna_cyclic_difference(a / locals, b / locals, group->nodes) * locals +
-           nuna_cyclic_difference(a % locals, b % locals, locals);
-}
-
-/* GPU `gpu` relabelled by `element`. */
-static inline uint32_t nuna_group_move(const struct nuna_group *group, uint32_t gpu,
-                                       uint32_t element)
-{
-    return nuna_group_difference(group, gpu, nuna_group_difference(group, 0, element));
-}
 
 struct nuna_fold {
     uint32_t gpu_count, lp_count; /* equal when nothing is folded */

@@ -92,6 +92,17 @@ static void print_times(FILE *out, const struct nuna_run_info *info,
     }
 }
 
+static void print_translation(FILE *out, const struct nuna_translation_result *t)
+{
+    uint64_t mean = t->requests ? (t->latency_sum + t->requests / 2) / t->requests : 0;
+    fprintf(out, ",%" PRIu64 ",", t->requests);
+    print_thousandths(out, mean);
+    fputc(',', out);
+    print_thousandths(out, t->latency_max);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->l1_hits,
+            t->l1_merged, t->walks, t->live_pages, t->ahead_requests);
+}
+
 bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
                          const struct nuna_result *result)
 {
@@ -107,7 +118,10 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
                 fputc(*c == ' ' || *c == '-' ? '_' : *c, out);
         fputs("_ns", out);
     }
-    fputs(",exactness,simulated_gpus\n", out);
+    fputs(",translated,translation_mean_ns,translation_max_ns,translation_l1_hits,"
+          "translation_l1_mshr_hits,translation_walks,translation_live_pages,translation_ahead"
+          ",exactness,simulated_gpus\n",
+          out);
     print_names(out, info);
     fprintf(out, "%s,", nuna_status_name(result->status));
     print_times(out, info, result);
@@ -120,6 +134,7 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
         fputc(',', out);
         print_thousandths(out, result->path[p]);
     }
+    print_translation(out, &result->translation);
     fprintf(out, ",%s,%u\n", result->approximate ? "approx" : "exact", result->simulated_gpus);
     return !ferror(out);
 }

@@ -2,6 +2,7 @@
  * on them. */
 #include "pod/sim.h"
 #include "pod/sim_private.h"
+#include "pod/translation.h"
 #include "pod/workload.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@ static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params
     pod->params = params;
     pod->plan = plan;
     pod->gpu_count = plan->gpu_count;
-    pod->group = (struct nuna_group){plan->gpu_count, 1};
     pod->flit_bytes = (uint32_t)params->noc.flit_size;
     pod->control_bytes = (uint32_t)params->noc.control_size;
     pod->max_outstanding = (uint32_t)params->gpu.max_outstanding;
@@ -108,6 +108,8 @@ static bool build_gpus(struct nuna_sim *sim)
         uint32_t tb_at = pod->plan->gpus[gpu->gpu].tb_at;
         for (uint32_t tb = 0; tb < gpu->plan_tb_count; tb++)
             gpu->tbs[tb].cu = pod->placement.cu[tb_at + tb];
+        if (!nuna_translation_create(gpu))
+            return false;
     }
     return pod->params->background.gemm_size == 0 || place_background(sim);
 }
@@ -125,7 +127,10 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
                           pod->flit_bytes) ||
         !place(sim))
         return nuna_fail_memory(err, "the pod");
-    return nuna_fold_init(&pod->fold, pod, sim->options.fold, err) &&
+    nuna_translation_shape(pod);
+    /* A trace is one GPU's own story. */
+    bool traced = pod->translation != NUNA_TRANSLATION_OFF && params->translation.trace > 0;
+    return nuna_fold_init(&pod->fold, pod, traced ? NUNA_FOLD_OFF : sim->options.fold, err) &&
            (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
@@ -161,11 +166,26 @@ static bool check_capacity(const struct nuna_params *params, const struct nuna_p
     return fits;
 }
 
+/* Page numbers to be translated have 32 bits. */
+static bool check_page_numbers(const struct nuna_params *params, uint64_t size,
+                               struct nuna_error *err)
+{
+    char page[32];
+    uint64_t pages = size / (uint64_t)params->hbm.page_size;
+    if (params->translation.mode == NUNA_TRANSLATION_OFF || pages < UINT32_MAX / 4)
+        return true;
+    nuna_units_format(params->hbm.page_size, NUNA_Q_SIZE, "", page, sizeof page);
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "collective.size: too many pages of %s (hbm.page_size) to translate; expected "
+                     "a smaller size, larger pages, or translation.mode off",
+                     page);
+}
+
 bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
                     struct nuna_error *err)
 {
     enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
-    if (!check_capacity(params, plan, size, err))
+    if (!check_capacity(params, plan, size, err) || !check_page_numbers(params, size, err))
         return false;
     if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
         return true;
@@ -189,6 +209,7 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
     struct nuna_sim *sim = calloc(1, sizeof *sim);
     if (sim) {
         sim->options = *options;
+        sim->origin = nuna_pretranslate_lead(params);
         sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
     }
     if (!sim) {
@@ -312,9 +333,34 @@ static void expand_log(struct nuna_sim *sim)
                 continue;
             uint32_t whose = nuna_fold_op_gpu(fold, cause);
             sim->log[op].cause =
-                nuna_fold_op(fold, cause, whose, nuna_group_move(&sim->pod.group, whose, element));
+                nuna_fold_op(fold, cause, whose, nuna_group_add(&sim->pod.group, whose, element));
         }
     }
+}
+
+static bool collect_translation(const struct nuna_sim *sim, struct nuna_translation_result *result)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_translation *t = nuna_sim_gpu(sim, g)->translation;
+        uint64_t live = 0;
+        if (t && !nuna_translation_live(t, &live))
+            return false;
+        result->live_pages = live > result->live_pages ? live : result->live_pages;
+        for (uint32_t c = 0; t && c < NUNA_CLASS_COUNT; c++) {
+            const struct nuna_class_count *count = &t->classes[c];
+            result->requests += count->requests;
+            result->latency_sum += count->latency_sum;
+            if (count->latency_max > result->latency_max)
+                result->latency_max = count->latency_max;
+            if (c == NUNA_CLASS_L1_HIT)
+                result->l1_hits += count->requests;
+            if (c >= NUNA_CLASS_L1_MERGED)
+                result->l1_merged += count->requests;
+        }
+        result->walks += t ? t->mmu.counts.walks : 0;
+        result->ahead_requests += t ? t->ahead_sent : 0;
+    }
+    return true;
 }
 
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
@@ -330,6 +376,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
     }
+    result->time -= result->time > sim->origin ? sim->origin : result->time;
     result->drained = nuna_kernel_now(sim->kernel);
     result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
                      : unfinished > 0                  ? NUNA_SIM_DEADLOCK
@@ -345,7 +392,8 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);
     if (result->status == NUNA_SIM_COMPLETE)
-        return nuna_critical_path(sim, result->path, &result->path_ops);
+        return collect_translation(sim, &result->translation) &&
+               nuna_critical_path(sim, result->path, &result->path_ops);
     result->time = result->drained;
     if (result->status == NUNA_SIM_DEADLOCK)
         list_waiters(sim, result->waiters, sizeof result->waiters);
@@ -356,7 +404,10 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
 {
     memset(ret_result, 0, sizeof *ret_result);
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        nuna_exec_start(&sim->gpus[lp].exec, 0);
+        if (sim->origin > 0)
+            nuna_pretranslate_start(&sim->gpus[lp]);
+        else
+            nuna_exec_start(&sim->gpus[lp].exec, 0);
         nuna_background_start(&sim->gpus[lp]);
     }
     const struct nuna_kernel_ops ops = {

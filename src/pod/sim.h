@@ -39,15 +39,16 @@ struct nuna_sim_options {
 enum nuna_path_part {
     NUNA_PATH_ISSUE, /* waiting for the CU: issue slots, the outstanding limit, other threadblocks
                       */
-    NUNA_PATH_LOAD_NOC,   /* local load: request to the stack and data back */
-    NUNA_PATH_LOAD_HBM,   /* local load: memory */
-    NUNA_PATH_STORE_NOC,  /* CU to I/O port */
-    NUNA_PATH_PORT,       /* port queue, serialisation, first link, switch */
-    NUNA_PATH_SWITCH,     /* switch output queue, serialisation, second link */
-    NUNA_PATH_REMOTE_NOC, /* destination's port to its stack */
-    NUNA_PATH_REMOTE_HBM, /* memory at the destination (or local memory, for local stores) */
-    NUNA_PATH_ACK,        /* acknowledgement back to the CU */
-    NUNA_PATH_SYNC,       /* barriers, semaphores, and what has no better name */
+    NUNA_PATH_LOAD_NOC,    /* local load: request to the stack and data back */
+    NUNA_PATH_LOAD_HBM,    /* local load: memory */
+    NUNA_PATH_STORE_NOC,   /* CU to I/O port */
+    NUNA_PATH_PORT,        /* port queue, serialisation, first link, switch */
+    NUNA_PATH_SWITCH,      /* switch output queue, serialisation, second link */
+    NUNA_PATH_TRANSLATION, /* of the address, at the destination */
+    NUNA_PATH_REMOTE_NOC,  /* destination's port to its stack */
+    NUNA_PATH_REMOTE_HBM,  /* memory at the destination (or local memory, for local stores) */
+    NUNA_PATH_ACK,         /* acknowledgement back to the CU */
+    NUNA_PATH_SYNC,        /* barriers, semaphores, and what has no better name */
     NUNA_PATH_PARTS,
 };
 const char *nuna_path_part_name(enum nuna_path_part part);
@@ -78,9 +79,18 @@ struct nuna_resource {
     nuna_time busy, max_wait;
 };
 
+/* Reverse translation, over all GPUs; zero when it is off. */
+struct nuna_translation_result {
+    uint64_t requests, l1_hits, l1_merged, walks;
+    uint64_t latency_sum; /* ps */
+    nuna_time latency_max;
+    uint64_t live_pages;     /* most pages of one GPU between their first and last request */
+    uint64_t ahead_requests; /* sent by the mitigations */
+};
+
 struct nuna_result {
     enum nuna_sim_status status;
-    nuna_time time;    /* end of the last threadblock; of what ran, when incomplete */
+    nuna_time time;    /* start to end of the last threadblock; of what ran, when incomplete */
     nuna_time drained; /* last event: acknowledgements after the end included */
     uint64_t stores;   /* remote data stores landed */
     const struct nuna_latency
@@ -93,7 +103,8 @@ struct nuna_result {
     nuna_time path[NUNA_PATH_PARTS]; /* sums to `time`; zero unless complete */
     uint32_t path_ops;               /* operations on the critical path */
     struct nuna_resource binding;    /* busiest resource */
-    char waiters[1024];              /* deadlock: who waits for what */
+    struct nuna_translation_result translation;
+    char waiters[1024]; /* deadlock: who waits for what */
 };
 
 /* Refuses what no machine could simulate: page tables beyond all memory. */

@@ -14,6 +14,7 @@ struct nuna_sim {
     struct nuna_op_trace *trace;
     struct nuna_latency latency;
     uint64_t bytes_requested;
+    nuna_time origin; /* when the collective starts */
 };
 
 /* Follows the critical path back from the operation that ended last. False on lack of memory. */

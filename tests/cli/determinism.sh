@@ -39,6 +39,8 @@ configurations=(
   '--plan builtin:alltoall --gpus 4 --size 64kB --policy NAP-star'
   '--plan builtin:allgather,channels=3 --gpus 7 --size 99991B --policy NAP+NAR'
   '--plan builtin:allgather --gpus 3 --size 64kB --policy NAP --background gemm:size=100'
+  '--plan builtin:alltoall,own=apart --gpus 8 --size 300kB --policy UA+NAR --nar 4 --set pod.gpus_per_node=4 --set translation.mode=full --set translation.trace=200 --set translation.l1_mshrs=4 --set translation.l2_policy=random --set translation.l2_entries=8'
+  '--plan builtin:allreduce --gpus 6 --size 100kB --set pod.gpus_per_node=2 --set translation.mode=full --set translation.pretranslate=L1+L2 --set translation.prefetch=L2'
 )
 repetitions=10
 if [ -n "$light" ]; then

@@ -92,6 +92,18 @@ option '--background fft: expected gemm:size=N, N rows and columns' --background
 option "--background gemm:size x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
 option '--set background.gemm_tiles=99: background.gemm_tiles: 99 tiles do not make a square, expected a square number such as 100' \
   --set background.gemm_tiles=99
+option '--set pod.gpus_per_node=5: pod.gpus_per_node: 5 GPUs per node do not divide 64 GPUs (pod.gpus), expected a divisor' \
+  --set pod.gpus_per_node=5
+option '--set translation.l2_entries=33: translation.l2_entries: 33 entries are no multiple of 2 ways (translation.l2_ways), expected one, or 0 ways for full associativity' \
+  --set translation.l2_entries=33
+option '--set translation.walk_cache_ways=3: translation.walk_cache_ways: 128 entries are no multiple of 3 ways (translation.walk_cache_ways), expected one, or 0 ways for full associativity' \
+  --set translation.walk_cache_ways=3
+option '--set translation.trace_gpu=64: translation.trace_gpu: GPU 64 of 64 (pod.gpus), expected a number below that' \
+  --set translation.trace=1 --set translation.trace_gpu=64
+option '--set translation.mode=on: translation.mode: "on" is not known; expected one of off, ideal, full' \
+  --set translation.mode=on
+option 'collective.size: too many pages of 256B (hbm.page_size) to translate; expected a smaller size, larger pages, or translation.mode off' \
+  --size 1TB --set hbm.page_size=256B --set translation.mode=full
 for threads in 0 257 x -1; do
   option "--threads $threads: expected a whole number from 1 to 256" --threads "$threads"
 done
@@ -145,13 +157,18 @@ four='expected allgather, allreduce, reducescatter or alltoall'
 builtin_plan allgahter \
   "builtin:allgahter: unknown collective \"allgahter\", did you mean \"allgather\", $four"
 builtin_plan '' "builtin:: unknown collective \"\", $four"
-builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels or gpus'
+builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels, gpus, gpus_per_node or own'
 builtin_plan allgather,channels=0 \
   'builtin:allgather,channels=0: channels: "0" is not a number from 1 to 1024'
 builtin_plan allgather,channels 'builtin:allgather,channels: channels has no value, write channels=8'
 builtin_plan allgather,gpus=8,gpus=8 'builtin:allgather,gpus=8,gpus=8: gpus is given twice'
 builtin_plan alltoall,algorithm=ring \
   'there is no ring plan for alltoall; use algorithm=allpairs'
+builtin_plan allgather,own=apart 'only alltoall has an own block to copy apart (own=apart)'
+builtin_plan alltoall,own=aprt \
+  'builtin:alltoall,own=aprt: unknown place of the own block "aprt", did you mean "apart", expected first or apart'
+builtin_plan alltoall,own 'builtin:alltoall,own: own has no value, write own=apart'
+builtin_plan alltoall,gpus_per_node=7 'cannot generate a plan for 64 GPUs in nodes of 7, expected a divisor'
 builtin_plan allgather,algorithm=tree \
   'builtin:allgather,algorithm=tree: unknown algorithm "tree", expected allpairs or ring'
 builtin_plan allgather,gpus=8 \
