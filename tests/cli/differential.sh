@@ -33,7 +33,7 @@ setting() {
 }
 
 make_case() {
-  local collective algorithm channels
+  local collective algorithm channels gpus
   args=()
   draw allgather allreduce reducescatter alltoall && collective=$drawn
   draw all-pairs all-pairs all-pairs ring && algorithm=$drawn
@@ -41,6 +41,7 @@ make_case() {
   draw 1 2 3 4 8 && channels=$drawn
   args+=(--plan "builtin:$collective,algorithm=$algorithm,channels=$channels")
   option --gpus 1 2 3 4 5 6 8 9 12 16
+  gpus=$drawn
   option --size 0B 1B 777B 4kB 12kB 48kB 99991B 144kB
   draw UA UA+NAR NUMA NUMA+NAR NAP NAP+NAR 'NAP*' 'NAP*+NAR'
   args+=(--policy "$drawn")
@@ -52,6 +53,8 @@ make_case() {
   setting gpu.max_outstanding 700 700 16 1
   setting placement.cu_budget 700 50
   setting hbm.page_size 4KiB 64KiB
+  setting translation.mode off off full ideal
+  [ $((gpus % 4)) != 0 ] || setting pod.gpus_per_node 4 1
   draw no no no yes
   [ "$drawn" = no ] || args+=(--background gemm:size=60)
 }

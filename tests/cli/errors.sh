@@ -103,7 +103,7 @@ option '--set translation.trace_gpu=64: translation.trace_gpu: GPU 64 of 64 (pod
 option '--set translation.mode=on: translation.mode: "on" is not known; expected one of off, ideal, full' \
   --set translation.mode=on
 option 'collective.size: too many pages of 256B (hbm.page_size) to translate; expected a smaller size, larger pages, or translation.mode off' \
-  --size 1TB --set hbm.page_size=256B --set translation.mode=full
+  --size 1TB --set hbm.page_size=256B --set translation.mode=full --set hbm.stack_capacity=1TB
 for threads in 0 257 x -1; do
   option "--threads $threads: expected a whole number from 1 to 256" --threads "$threads"
 done
