@@ -8,22 +8,12 @@
 #include "gpu/placement.h"
 #include "pod/placement_report.h"
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-/* A signal handler can reach nothing else. */
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int signal_number)
-{
-    (void)signal_number;
-    stop_requested = 1;
-}
 
 struct run_options {
     const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *out;
@@ -257,7 +247,7 @@ static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result 
         .size = run->info.size,
         .threads = run->threads,
         .domains = domains,
-        .stop = &stop_requested,
+        .stop = nuna_stop_flag(),
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
     };
@@ -357,24 +347,14 @@ static bool prepare(struct run *run, struct nuna_error *err)
            nuna_output_prepare(run->out, err);
 }
 
-/* From here on the first signal asks for an orderly end, and a second one kills. */
-static void catch_signals(void)
-{
-    const int signals[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
-        sigaction(signals[i], &action, NULL);
-    }
-}
-
 static int run_whole(struct run *run)
 {
     struct nuna_error err;
     struct nuna_result result;
-    catch_signals();
+    nuna_catch_signals();
     if (!prepare(run, &err))
         return nuna_cli_report(&err);
-    if (stop_requested) {
+    if (*nuna_stop_flag()) {
         nuna_fail(&err, NUNA_EXIT_INCOMPLETE, "interrupted before the simulation began");
         return nuna_cli_report(&err);
     }
