@@ -16,12 +16,15 @@ struct nuna_host_transfer {
     struct nuna_host_request request;
     const struct nuna_host_engine *engine; /* native when mma falls back */
     uint32_t manager;
-    bool active;     /* chunks may be pulled */
-    uint64_t pulled; /* bytes from the front, of engines that pull in order */
-    uint64_t done;   /* bytes */
-    uint64_t chunks; /* launched */
-    nuna_time end;   /* the application goes on; 0: not yet */
-    uint16_t *path;  /* GPUs whose PCIe links serve it, in order of preference */
+    bool active;        /* chunks may be pulled */
+    uint64_t pulled;    /* bytes from the front, of engines that pull in order */
+    uint64_t done;      /* bytes */
+    uint64_t chunks;    /* launched */
+    uint32_t successor; /* next in its stream; 0: none, as none can follow itself */
+    bool waits;         /* for its predecessor */
+    nuna_time begin;    /* its turn in its stream */
+    nuna_time end;      /* the application goes on; 0: not yet */
+    uint16_t *path;     /* GPUs whose PCIe links serve it, in order of preference */
     uint32_t path_count;
     uint64_t *path_bytes;            /* [GPU]: arrived by that path */
     uint64_t *share_left, *share_at; /* static [GPU]: bytes of its share and where they begin */

@@ -115,6 +115,13 @@ static bool init_transfer(struct nuna_host *host, const struct nuna_host_plan *p
         transfer->engine->divide(transfer, &plan->paths);
     host->unfinished += !transfer->request.background;
     bool shared = params->host.task_queue == NUNA_HOST_QUEUE_SHARED && transfer->engine->chunked;
+    for (uint32_t i = index; transfer->request.stream > 0 && i-- > 0;)
+        if (host->transfers[i].request.stream == transfer->request.stream &&
+            host->transfers[i].request.gpu == transfer->request.gpu) {
+            host->transfers[i].successor = index;
+            transfer->waits = true;
+            break;
+        }
     uint32_t manager = 0;
     while (manager < host->manager_count && !(shared && host->engines[manager] == transfer->engine))
         manager++;
@@ -258,6 +265,21 @@ static void launched(struct nuna_host *host, uint32_t slot_index)
     pull(host, index);
 }
 
+/* The stream reaches the transfer at `time`, or later if it is asked to start later. */
+static void take_turn(struct nuna_host *host, uint32_t index, nuna_time time)
+{
+    const struct nuna_params *params = host->shape->params;
+    struct nuna_host_transfer *transfer = &host->transfers[index];
+    transfer->begin = time > transfer->request.start ? time : transfer->request.start;
+    time = transfer->begin;
+    if (transfer->engine->chunked) {
+        time += (nuna_time)params->host.setup_time;
+        if (params->host.copies == NUNA_HOST_ASYNC)
+            time += (nuna_time)params->host.callback_time;
+    }
+    nuna_lp_schedule(host->lp, time, nuna_event_make(NUNA_HOST_EV_START, index));
+}
+
 static void finish_transfer(struct nuna_host *host, struct nuna_host_transfer *transfer,
                             nuna_time at_gpu)
 {
@@ -269,6 +291,9 @@ static void finish_transfer(struct nuna_host *host, struct nuna_host_transfer *t
     else if (chunked)
         transfer->end += (nuna_time)params->host.poll_time;
     host->unfinished--;
+    if (transfer->successor > 0)
+        take_turn(host, transfer->successor,
+                  transfer->end > host->lp->now ? transfer->end : host->lp->now);
 }
 
 /* How long the path took for the chunk, not counting what came before on it, against what it needs
@@ -327,16 +352,9 @@ static void start(struct nuna_host *host, uint32_t index)
 
 void nuna_host_begin(struct nuna_host *host)
 {
-    const struct nuna_params *params = host->shape->params;
-    for (uint32_t i = 0; i < host->transfer_count; i++) {
-        const struct nuna_host_transfer *transfer = &host->transfers[i];
-        nuna_time time = transfer->request.start;
-        if (transfer->engine->chunked)
-            time += (nuna_time)(params->host.setup_time + (params->host.copies == NUNA_HOST_ASYNC
-                                                               ? params->host.callback_time
-                                                               : 0));
-        nuna_lp_schedule(host->lp, time, nuna_event_make(NUNA_HOST_EV_START, i));
-    }
+    for (uint32_t i = 0; i < host->transfer_count; i++)
+        if (!host->transfers[i].waits)
+            take_turn(host, i, 0);
 }
 
 void nuna_host_handle(struct nuna_host *host, struct nuna_event event)
@@ -394,6 +412,7 @@ void nuna_host_outcome(const struct nuna_host *host, const struct nuna_host_gpu 
         .request = *request,
         .engine = transfer->engine->name,
         .complete = transfer->end > 0,
+        .begin = transfer->begin,
         .bytes = transfer->done,
         .chunks = transfer->chunks,
         .path_bytes = transfer->path_bytes,
@@ -406,7 +425,7 @@ void nuna_host_outcome(const struct nuna_host *host, const struct nuna_host_gpu 
         ret->bytes = engine->landed;
         end = engine->last_landed;
     }
-    ret->time = end > request->start ? end - request->start : 0;
+    ret->time = end > transfer->begin ? end - transfer->begin : 0;
 }
 
 uint64_t nuna_host_cpu_millicores(const struct nuna_host *host, nuna_time elapsed)

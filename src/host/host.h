@@ -79,9 +79,10 @@ struct nuna_host_outcome {
     struct nuna_host_request request;
     const char *engine; /* the one that carried it out */
     bool complete;
-    nuna_time time; /* from its start to when the application goes on; of a background, to the last
-                       arrival */
-    uint64_t bytes; /* arrived; of a background, by then */
+    nuna_time begin; /* its start, or the end of its predecessor in the stream if that is later */
+    nuna_time time;  /* from there to when the application goes on; of a background, to the last
+                        arrival */
+    uint64_t bytes;  /* arrived; of a background, by then */
     uint64_t chunks;
     const uint64_t *path_bytes; /* [GPU]: by the PCIe link they crossed; of whole chunks */
 };

@@ -30,7 +30,7 @@ nuna_time nuna_host_elapsed(struct nuna_host_view view, nuna_time now)
         nuna_host_outcome(view.host, view.gpus, t, &outcome);
         if (!outcome.complete && !outcome.request.background)
             return now;
-        nuna_time end = outcome.request.start + outcome.time;
+        nuna_time end = outcome.begin + outcome.time;
         if (!outcome.request.background && end > elapsed)
             elapsed = end;
     }
@@ -58,7 +58,7 @@ bool nuna_host_report_summary(FILE *out, struct nuna_host_view view, nuna_time e
             fprintf(out, "gpu%u", request->peer);
         fprintf(out, ",%s,%s,%s,%" PRIu64 ",%" PRIu64 ",", request->background ? "yes" : "no",
                 outcome.engine, good ? "ok" : "incomplete", outcome.bytes, outcome.chunks);
-        print_thousandths(out, request->start);
+        print_thousandths(out, outcome.begin);
         fputc(',', out);
         print_thousandths(out, outcome.time);
         fputc(',', out);

@@ -65,15 +65,24 @@ static bool read_start(const struct reader *reader, const char *word, nuna_time 
 {
     int64_t start;
     struct nuna_error why;
-    if (strncmp(word, "start=", 6) != 0)
-        return refuse(reader, "something follows that is not known", "start=TIME");
-    if (!nuna_units_parse(word + 6, NUNA_Q_TIME, "", &start, &why))
+    if (!nuna_units_parse(word, NUNA_Q_TIME, "", &start, &why))
         return nuna_fail(reader->err, NUNA_EXIT_BAD_INPUT, "%s %.80s: %.600s", reader->option,
                          reader->text, why.message);
     if (start > 3600 * (int64_t)NUNA_PS_PER_S)
         return refuse(reader, "the start is too late", "at most 3600s");
     *ret_start = (nuna_time)start;
     return true;
+}
+
+static bool read_option(const struct reader *reader, const char *word,
+                        struct nuna_host_request *request)
+{
+    if (strncmp(word, "start=", 6) == 0)
+        return read_start(reader, word + 6, &request->start);
+    if (strncmp(word, "stream=", 7) == 0 && nuna_units_whole(word + 7, 65535, &request->stream))
+        return true;
+    return refuse(reader, "something follows that is not known",
+                  "start=TIME or stream=N, N from 1");
 }
 
 bool nuna_host_request_parse(const char *option, const char *text, bool background, uint32_t gpus,
@@ -117,7 +126,12 @@ bool nuna_host_request_parse(const char *option, const char *text, bool backgrou
     }
     if (rest)
         return refuse(&reader, "something follows the GPU", form);
-    return !options || read_start(&reader, options, &ret_request->start);
+    while (options) {
+        take_word(&options, ',', word, sizeof word);
+        if (!read_option(&reader, word, ret_request))
+            return false;
+    }
+    return true;
 }
 
 bool nuna_host_shares_parse(const char *text, struct nuna_host_paths *paths, struct nuna_error *err)

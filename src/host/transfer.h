@@ -22,6 +22,8 @@ struct nuna_host_request {
     uint32_t gpu;    /* target of H2D, source of D2H and P2P */
     uint32_t peer;   /* destination of P2P; else equal to gpu */
     nuna_time start; /* ps */
+    uint32_t stream; /* of the application; transfers of one stream of a GPU take turns, in the
+                        order of the requests; 0: in none */
     bool background; /* native, without an end: it stops with the last other transfer */
 };
 
