@@ -181,7 +181,7 @@
       "MMA section 5.1.1: pinned buffers")                                                               \
     X(host, buffer_page, SIZE, "2MiB", "4KiB", "1GiB", "", "grain of an interleaved buffer",             \
       "huge pages")                                                                                      \
-    X(host, chunk_size, SIZE, "5MB", "1B", "1TiB", "",                                                   \
+    X(host, chunk_size, SIZE, "5MB", "1kB", "1TiB", "",                                                  \
       "a transfer is cut into chunks of this size; the last one is the rest",                            \
       "MMA section 3.4.3: 5 MB")                                                                         \
     X(host, queue_depth, COUNT, "2", "1", "64", "", "chunks outstanding on one link",                    \
