@@ -65,11 +65,13 @@ add_best() {
   done
 }
 
-# best PREFIX GPUS: "time_ns channels nar_domains" of the fastest of them.
+# best PREFIX GPUS [MOST]: "time_ns channels nar_domains" of the fastest of them, or of those that simulated at most
+# MOST GPUs.
 best() {
-  local prefix=$1 c
+  local prefix=$1 most=${3:-9999} c
   for c in $(channels_for "$2"); do
     [ -f "$out/runs/$prefix-c$c/summary.csv" ] || continue
+    [ "$(value "$prefix-c$c" simulated_gpus)" -le "$most" ] || continue
     echo "$(value "$prefix-c$c" time_ns) $c $(value "$prefix-c$c" nar_domains)"
   done | sort -n | head -n 1
 }

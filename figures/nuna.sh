@@ -1,7 +1,8 @@
 #!/bin/bash
 # Figures 9 to 14 of the NUNA study (arXiv 2608.00867): one CSV and one plot (SVG, PNG) each.
 #   figures/nuna.sh [--full] [--only 9,11] [OUT]     default OUT: out/figures-nuna
-# Fast points by default (minutes); --full adds 10 MB to 1 GB for every pod (hours). Stopped runs are resumed.
+# Fast points by default (minutes); --full is the whole matrix of figure 9: 7 configurations, 3 collectives, 6 pods,
+# 100 kB to 1 GB (under an hour on two cores). Stopped runs are resumed.
 # NUNASIM: the program; JOBS: runs side by side.
 set -euo pipefail
 full=
@@ -27,13 +28,15 @@ wanted() {
 collectives="allgather allreduce alltoall"
 pods="2 4 8 16 32 64"
 routed="UA UA+NAR NUMA+NAR NAP+NAR"
+[ -z "$full" ] || routed="UA UA+NAR NUMA NUMA+NAR NAP* NAP NAP+NAR"
 all="UA UA+NAR NUMA NUMA+NAR NAP* NAP*+NAR NAP NAP+NAR"
 sizes9() { # of a pod
   local sizes="100kB 1MB"
-  [ "$1" -gt 4 ] || sizes+=" 10MB"
-  [ -z "$full" ] || sizes="100kB 1MB 10MB 100MB 1GB"
+  [ -z "$full$([ "$1" -gt 4 ] || echo small)" ] || sizes+=" 10MB"
   echo "$sizes"
 }
+large9=
+[ -z "$full" ] || large9="100MB 1GB"
 sizes12="100kB 300kB 1MB 3MB 10MB 30MB 100MB"
 [ -z "$full" ] || sizes12+=" 300MB 1GB"
 gemm_sizes="0 100 150 200 250 300 350 400 500 600 700 800 1000"
@@ -43,6 +46,16 @@ set -f # NAP* is a name
 if wanted 9; then
   for c in $collectives; do for g in $pods; do for s in $(sizes9 "$g"); do for p in $routed; do
     add_best "9-$c-$g-$s-$p" "$g" "$c" --size "$s" --policy "$p"
+  done; done; done; done
+  # From 100 MB on: the threadblocks and domains that were best at 10 MB among those that fold.
+  [ -z "$large9" ] || run_all
+  for s in $large9; do for c in $collectives; do for g in $pods; do for p in $routed; do
+    read -r _ channels domains <<<"$(best "9-$c-$g-10MB-$p" "$g" 4)"
+    nar=() fold=auto
+    [ -n "$channels" ] || { read -r _ channels domains <<<"$(best "9-$c-$g-10MB-$p" "$g")"; fold=approx; }
+    [[ $p != *NA[RP]* ]] || nar=(--nar "$domains")
+    add "9-$c-$g-$s-$p-c$channels" --plan "builtin:$c,channels=$channels" --gpus "$g" --size "$s" --policy "$p" \
+      --fold "$fold" "${nar[@]}"
   done; done; done; done
 fi
 if wanted 10; then
@@ -77,12 +90,14 @@ fi
 run_all
 
 if wanted 9; then
-  echo "collective,gpus,size,policy,time_ns,channels,nar_domains,speedup" >"$out/fig9.csv"
-  for c in $collectives; do for g in $pods; do for s in $(sizes9 "$g"); do
+  echo "collective,gpus,size,policy,time_ns,channels,nar_domains,speedup,simulated_gpus,exactness" >"$out/fig9.csv"
+  for c in $collectives; do for g in $pods; do for s in $(sizes9 "$g") $large9; do
     read -r base _ _ <<<"$(best "9-$c-$g-$s-UA" "$g")"
     for p in $routed; do
       read -r time channels domains <<<"$(best "9-$c-$g-$s-$p" "$g")"
-      echo "$c,$g,$s,$p,$time,$channels,$domains,$(ratio "$base" "$time")" >>"$out/fig9.csv"
+      id=9-$c-$g-$s-$p-c$channels
+      echo "$c,$g,$s,$p,$time,$channels,$domains,$(ratio "$base" "$time"),$(value "$id" simulated_gpus),$(
+        value "$id" exactness)" >>"$out/fig9.csv"
     done
   done; done; done
   awk -F, 'NR > 1 { key = $1 " " $2 " " $3; if (!(key in row)) order[++n] = key; row[key] = row[key] "," $8 }

@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "gpu/placement.h"
 #include "pod/placement_report.h"
+#include "pod/translation_report.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 struct run_options {
-    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *out;
+    const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
     struct nuna_opt_list set;
-    bool quiet, show_placement, help;
+    bool quiet, show_placement, reference, help;
 };
 
 /* Everything a run holds, so that one function can let it go. */
@@ -28,6 +29,7 @@ struct run {
     struct nuna_plan *plan;
     struct nuna_sim *sim;
     uint32_t threads;
+    enum nuna_fold_mode fold;
     char out[4096], policy[32];
     struct nuna_run_info info;
 };
@@ -71,8 +73,8 @@ static bool set_background(struct nuna_config *config, const char *text, struct 
     if (strncmp(text, prefix, sizeof prefix - 1) != 0)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--background %.80s: expected gemm:size=N, N rows and columns", text);
-    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1, "--background",
-                           err);
+    return nuna_config_set(config, "background.gemm_size", text + sizeof prefix - 1,
+                           "--background gemm:size", err);
 }
 
 static bool read_config(struct run *run, struct nuna_error *err)
@@ -108,6 +110,41 @@ static bool read_threads(struct run *run, struct nuna_error *err)
     return true;
 }
 
+static bool read_fold(struct run *run, struct nuna_error *err)
+{
+    static const char *const words[] = {
+        [NUNA_FOLD_OFF] = "off", [NUNA_FOLD_AUTO] = "auto", [NUNA_FOLD_APPROX] = "approx"};
+    if (run->options.reference && (run->options.fold || run->options.threads))
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--reference: runs on one thread and folds nothing; expected neither "
+                         "--threads nor --fold beside it");
+    run->fold = run->options.reference ? NUNA_FOLD_OFF : NUNA_FOLD_AUTO;
+    if (!run->options.fold)
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(run->options.fold, words[i]) == 0) {
+            run->fold = (enum nuna_fold_mode)i;
+            return true;
+        }
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--fold %.80s: expected auto, off or approx",
+                     run->options.fold);
+}
+
+/* A generated plan follows the pod's nodes, unless its text says otherwise. */
+static struct nuna_plan *generate_plan(const char *text, const struct nuna_params *params,
+                                       struct nuna_error *err)
+{
+    char by_node[320];
+    bool nodes = params->pod.gpus_per_node > 1 && params->pod.gpus_per_node < params->pod.gpus;
+    if (nodes && !strstr(text, ",gpus_per_node=") && strlen(text) < 256) {
+        snprintf(by_node, sizeof by_node, "%s,gpus_per_node=%u", text,
+                 (uint32_t)params->pod.gpus_per_node);
+        text = by_node;
+    }
+    return nuna_plan_builtin(text, (uint32_t)params->pod.gpus,
+                             (uint32_t)params->collective.channels, err);
+}
+
 static bool read_plan(struct run *run, struct nuna_error *err)
 {
     const struct nuna_params *params = nuna_config_params(run->config);
@@ -117,9 +154,8 @@ static bool read_plan(struct run *run, struct nuna_error *err)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--plan is missing: expected a plan file, or builtin:allgather "
                          "(allreduce, reducescatter, alltoall)");
-    run->plan = strncmp(plan, "builtin:", 8) == 0
-                    ? nuna_plan_builtin(plan + 8, gpus, (uint32_t)params->collective.channels, err)
-                    : nuna_plan_read(plan, err);
+    run->plan = strncmp(plan, "builtin:", 8) == 0 ? generate_plan(plan + 8, params, err)
+                                                  : nuna_plan_read(plan, err);
     if (!run->plan)
         return false;
     if (run->plan->gpu_count != gpus)
@@ -213,14 +249,40 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
     if (strcmp(name, "config.yaml") == 0)
         written = nuna_config_write_effective(run->config, file.stream);
     else if (strcmp(name, "links.csv") == 0)
-        written = nuna_report_links(file.stream, run->sim, result->drained);
+        written = nuna_report_links(file.stream, run->sim, result);
     else if (strcmp(name, "store_latency.csv") == 0)
-        written = nuna_report_latency(file.stream, result->latency);
+        written = nuna_report_latency(file.stream, result);
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, run->sim);
+    else if (strcmp(name, "translation.csv") == 0)
+        written = nuna_report_translation(file.stream, run->sim);
+    else if (strcmp(name, "tlb.csv") == 0)
+        written = nuna_report_tlb(file.stream, run->sim);
+    else if (strcmp(name, "round_trip.csv") == 0)
+        written = nuna_report_round_trip(file.stream, run->sim);
+    else if (strcmp(name, "translation_trace.csv") == 0)
+        written = nuna_report_translation_trace(file.stream, run->sim);
     else
         written = nuna_report_summary(file.stream, &run->info, result);
     return nuna_output_close(&file, written, err);
+}
+
+static bool write_translation(struct run *run, const struct nuna_result *result,
+                              struct nuna_error *err)
+{
+    const struct nuna_params *params = nuna_config_params(run->config);
+    static const char *const names[] = {"translation.csv", "tlb.csv", "round_trip.csv",
+                                        "translation_trace.csv"};
+    if (params->translation.mode == NUNA_TRANSLATION_OFF)
+        return true;
+    size_t count = params->translation.trace > 0 ? 4 : 3;
+    for (size_t i = 0; i < count; i++)
+        if (!write_csv(run, names[i], result, err))
+            return false;
+    if (!run->options.quiet)
+        printf("          translation.csv, tlb.csv, round_trip.csv%s\n",
+               count == 4 ? ", translation_trace.csv" : "");
+    return true;
 }
 
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
@@ -234,7 +296,7 @@ static bool write_outputs(struct run *run, const struct nuna_result *result, str
         printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
                "config.yaml\n",
                run->out);
-    return true;
+    return write_translation(run, result, err);
 }
 
 /* One simulation; the caller keeps or destroys run->sim. */
@@ -247,6 +309,8 @@ static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result 
         .size = run->info.size,
         .threads = run->threads,
         .domains = domains,
+        .fold = run->fold,
+        .reference = run->options.reference,
         .stop = nuna_stop_flag(),
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
@@ -306,7 +370,8 @@ static bool simulate(struct run *run, struct nuna_result *result, struct nuna_er
     if (!nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
         domains[0] = 1;
     else if (domains[0] == 0)
-        count = nuna_domains_granularities((uint32_t)params->scaleup.ports, domains);
+        count = nuna_domains_granularities((uint32_t)params->scaleup.ports,
+                                           (uint32_t)params->hbm.stacks, domains);
     bool ran = count > 1 ? simulate_all(run, domains, count, result, err)
                          : simulate_once(run, domains[0], result, err);
     run->info.peak_rss_bytes = peak_rss();
@@ -329,7 +394,8 @@ static int finish_status(const struct run *run, const struct nuna_result *result
 
 static bool prepare(struct run *run, struct nuna_error *err)
 {
-    if (!read_config(run, err) || !read_threads(run, err) || !read_plan(run, err))
+    if (!read_config(run, err) || !read_threads(run, err) || !read_fold(run, err) ||
+        !read_plan(run, err))
         return false;
     const struct nuna_params *params = nuna_config_params(run->config);
     run->info.config = run->options.config ? run->options.config : "defaults";
@@ -340,7 +406,7 @@ static bool prepare(struct run *run, struct nuna_error *err)
     if (run->options.nar && !nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
         return nuna_fail(
             err, NUNA_EXIT_BAD_INPUT,
-            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, or NAP",
+            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, NAP or NAP*",
             run->options.nar, run->policy);
     run->info.size = (uint64_t)params->collective.size;
     return nuna_sim_check(params, run->plan, run->info.size, err) && name_output(run, err) &&
@@ -412,6 +478,13 @@ int nuna_cmd_run(int argc, char **argv)
          NUNA_OPT_VALUE, &o->nar},
         {"threads", "T", "threads to simulate with (default 1); never changes a result",
          NUNA_OPT_VALUE, &o->threads},
+        {"fold", "MODE",
+         "auto (default): one GPU stands for all where they are provably alike; off; approx: even "
+         "where they are not",
+         NUNA_OPT_VALUE, &o->fold},
+        {"reference", NULL,
+         "simulates the plain, slow way: a heap, one event at a time; never changes a result",
+         NUNA_OPT_FLAG, &o->reference},
         {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
         {"background", "gemm:size=N",
          "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,

@@ -58,6 +58,19 @@ static void print_stores(const struct nuna_result *result)
            result->bytes_requested);
 }
 
+static void print_translation(const struct nuna_translation_result *t)
+{
+    char mean[48], max[48];
+    if (t->requests == 0)
+        return;
+    double share = 100.0 / (double)t->requests;
+    printf("translated %" PRIu64
+           ", mean %s, max %s; %.1f %% hit the L1 TLB, %.1f %% joined a miss; "
+           "%" PRIu64 " walks\n",
+           t->requests, duration(t->latency_sum / t->requests, mean), duration(t->latency_max, max),
+           share * (double)t->l1_hits, share * (double)t->l1_merged, t->walks);
+}
+
 static void print_binding(const struct nuna_result *result)
 {
     const struct nuna_resource *r = &result->binding;
@@ -84,6 +97,8 @@ static void print_path(const struct nuna_result *result)
         return;
     printf("\ncritical path, %u operations:\n", result->path_ops);
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
+        if (p == NUNA_PATH_TRANSLATION && result->translation.requests == 0)
+            continue;
         double share = (double)result->path[p] / (double)result->time;
         char bar[41];
         int length = (int)(share * 40 + 0.5);
@@ -108,13 +123,23 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     }
     print_domains(info);
     print_stores(result);
+    print_translation(&result->translation);
     if (result->status == NUNA_SIM_COMPLETE) {
         print_binding(result);
         print_path(result);
     }
-    double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
-    printf("\nsimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
+    uint32_t gpus = info->plan->gpu_count;
+    uint64_t events = result->events / gpus * result->simulated_gpus +
+                      result->events % gpus * result->simulated_gpus / gpus;
+    double rate = nuna_events_per_s(info, result);
+    if (result->approximate)
+        printf("\nfolded    %u of %u GPUs stands for all, APPROXIMATELY: they are not alike\n",
+               result->simulated_gpus, gpus);
+    else if (result->simulated_gpus < gpus)
+        printf("\nfolded    %u of %u GPUs stand%s for all: they are alike, exactly\n",
+               result->simulated_gpus, gpus, result->simulated_gpus == 1 ? "s" : "");
+    printf("%ssimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
            "%.1f MiB\n",
-           result->events, info->wall_s, rate / 1e6, threads, threads == 1 ? "" : "s",
-           (double)info->peak_rss_bytes / (1 << 20));
+           result->simulated_gpus < gpus ? "" : "\n", events, info->wall_s, rate / 1e6, threads,
+           threads == 1 ? "" : "s", (double)info->peak_rss_bytes / (1 << 20));
 }

@@ -1,4 +1,5 @@
 #include "collectives/plan.h"
+#include "core/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,14 @@ static uint64_t longest_part(uint64_t total, uint64_t grain, uint32_t parts)
     return first > last ? first : last;
 }
 
+/* What each rank owns is the same for all whenever the message divides by the ranks, be it in
+ * multiples of the grain or not: that is how collectives are called. */
+static uint64_t block_bytes(const struct nuna_plan *plan, uint64_t size, uint32_t block)
+{
+    uint64_t grain = size % plan->gpu_count == 0 ? 1 : plan->grain;
+    return part_bytes(size, grain, plan->gpu_count, block);
+}
+
 static uint64_t longest_chunk(const struct nuna_plan *plan, uint64_t size, uint32_t gpu,
                               enum nuna_buffer buffer)
 {
@@ -115,7 +124,9 @@ static uint64_t longest_chunk(const struct nuna_plan *plan, uint64_t size, uint3
         return 0;
     if (layout.cut == CUT_FLAT)
         return longest_part(size, plan->grain, layout.chunks);
-    uint64_t block = longest_part(size, plan->grain, plan->gpu_count);
+    uint64_t first = block_bytes(plan, size, 0);
+    uint64_t last = block_bytes(plan, size, plan->gpu_count - 1);
+    uint64_t block = first > last ? first : last;
     uint32_t chunks = layout.cut == CUT_OWN ? layout.chunks : layout.chunks / plan->gpu_count;
     return longest_part(block, plan->grain, chunks);
 }
@@ -140,9 +151,10 @@ uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint
     if (layout.cut == CUT_RELATIVE) {
         uint32_t from = buffer == NUNA_BUF_INPUT ? gpu : block;
         uint32_t to = buffer == NUNA_BUF_INPUT ? block : gpu;
-        block = to >= from ? to - from : to + (ranks - from);
+        struct nuna_group group = nuna_group_make(ranks, plan->gpus_per_node);
+        block = nuna_group_difference(&group, to, from);
     }
-    return part_bytes(part_bytes(size, plan->grain, ranks, block), plan->grain, chunks,
+    return part_bytes(block_bytes(plan, size, block), plan->grain, chunks,
                       layout.cut == CUT_OWN ? index : index % chunks);
 }
 

@@ -82,6 +82,7 @@ struct nuna_plan {
     char collective_name[32];
     bool inplace;
     uint32_t gpu_count;
+    uint32_t gpus_per_node;      /* its relative order is that of core/group.h; 0: rotation */
     uint64_t grain;              /* bytes: chunks are split in multiples of it */
     uint64_t min_size, max_size; /* inclusive message size window, bytes */
 

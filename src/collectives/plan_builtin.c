@@ -8,10 +8,11 @@
 #define ERR(...) nuna_fail(err, NUNA_EXIT_BAD_INPUT, __VA_ARGS__)
 
 static const char *const collectives[] = {"allgather", "allreduce", "reducescatter", "alltoall"};
-static const char *const options[] = {"algorithm", "channels", "gpus"};
+static const char *const options[] = {"algorithm", "channels", "gpus", "gpus_per_node", "own"};
 static const char *const algorithms[] = {"allpairs", "ring"};
+static const char *const own_places[] = {"first", "apart"};
 
-enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_COUNT };
+enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_NODE, OPT_OWN, OPT_COUNT };
 
 static bool unknown(const char *text, const char *what, const char *word,
                     const char *const *candidates, size_t count, struct nuna_error *err)
@@ -39,7 +40,8 @@ static bool parse_count(const char *text, const char *key, const char *value, ui
 }
 
 static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
-                         struct nuna_plan_spec *spec, struct nuna_error *err)
+                         struct nuna_plan_spec *spec, struct nuna_plan_variant *variant,
+                         struct nuna_error *err)
 {
     char *value = strchr(word, '=');
     if (value != NULL)
@@ -51,7 +53,9 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
         return unknown(text, "option", word, options, OPT_COUNT, err);
     if (value == NULL)
         return ERR("builtin:%s: %s has no value, write %s=%s", text, word, word,
-                   option == OPT_ALGORITHM ? "ring" : "8");
+                   option == OPT_ALGORITHM ? "ring"
+                   : option == OPT_OWN     ? "apart"
+                                           : "8");
     if (seen[option])
         return ERR("builtin:%s: %s is given twice", text, word);
     seen[option] = true;
@@ -60,6 +64,13 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
         return parse_count(text, word, value, 1024, &spec->channels, err);
     if (option == OPT_GPUS)
         return parse_count(text, word, value, 4096, &spec->gpus, err);
+    if (option == OPT_NODE)
+        return parse_count(text, word, value, 4096, &variant->gpus_per_node, err);
+    if (option == OPT_OWN) {
+        variant->own_apart = strcmp(value, "apart") == 0;
+        return variant->own_apart || strcmp(value, "first") == 0 ||
+               unknown(text, "place of the own block", value, own_places, 2, err);
+    }
     if (strcmp(value, "allpairs") == 0 || strcmp(value, "all-pairs") == 0)
         spec->algorithm = NUNA_ALLPAIRS;
     else if (strcmp(value, "ring") == 0)
@@ -79,6 +90,7 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
     }
     strcpy(words, text);
     struct nuna_plan_spec spec = {.gpus = gpus, .channels = channels};
+    struct nuna_plan_variant variant = {0};
     bool seen[OPT_COUNT] = {false};
     char *rest = words;
     char *word = strsep(&rest, ",");
@@ -87,12 +99,12 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
         return NULL;
     }
     while ((word = strsep(&rest, ",")) != NULL) {
-        if (!parse_option(text, word, seen, &spec, err))
+        if (!parse_option(text, word, seen, &spec, &variant, err))
             return NULL;
     }
     if (spec.gpus == 0) {
         ERR("builtin:%s: the number of GPUs is not given, add e.g. gpus=8", text);
         return NULL;
     }
-    return nuna_plan_generate(&spec, err);
+    return nuna_plan_generate_variant(&spec, &variant, err);
 }

@@ -1,5 +1,6 @@
 #include "collectives/plan_build.h"
 #include "collectives/plan_io.h"
+#include "core/group.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,8 @@ struct gen {
     const struct nuna_plan_spec *spec;
     uint32_t gpus, channels;
     uint32_t own; /* the GPU being written */
+    struct nuna_group group;
+    bool own_apart;
 };
 
 static uint32_t rank_after(const struct gen *gen, uint32_t steps)
@@ -25,6 +28,18 @@ static uint32_t rank_after(const struct gen *gen, uint32_t steps)
 static uint32_t rank_before(const struct gen *gen, uint32_t steps)
 {
     return (gen->own + gen->gpus - steps % gen->gpus) % gen->gpus;
+}
+
+/* The peer of an all-pairs plan at a relative position, from 1 on. */
+static uint32_t peer_at(const struct gen *gen, uint32_t distance)
+{
+    return nuna_group_add(&gen->group, gen->own, distance);
+}
+
+/* Where this GPU stands, seen from the peer at `distance`. */
+static uint32_t reverse_of(const struct gen *gen, uint32_t distance)
+{
+    return nuna_group_difference(&gen->group, gen->own, peer_at(gen, distance));
 }
 
 static struct nuna_range chunk(uint32_t gpu, enum nuna_buffer buffer, uint32_t index)
@@ -87,14 +102,14 @@ static void keep_own(struct gen *gen, uint32_t channel)
  */
 static void pairs_exchange(struct gen *gen, uint32_t distance, uint32_t channel)
 {
-    uint32_t peer = rank_after(gen, distance);
+    uint32_t peer = peer_at(gen, distance);
     uint32_t id = (distance - 1) * gen->channels + channel;
     bool gathers = gen->spec->collective == NUNA_ALLGATHER;
     move(gen, NUNA_OP_PUT,
          chunk(gen->own, NUNA_BUF_INPUT, gathers ? channel : in_block(gen, peer, channel)),
          chunk(peer, NUNA_BUF_OUTPUT, in_block(gen, gen->own, channel)));
     announce(gen, id);
-    if (distance == 1 && !gathers)
+    if (distance == 1 && !gathers && !gen->own_apart)
         keep_own(gen, channel);
     await(gen, id);
 }
@@ -121,10 +136,10 @@ static void pairs_meet(struct gen *gen, uint32_t channel)
 
 static void pairs_reducing(struct gen *gen, uint32_t distance, uint32_t channel)
 {
-    uint32_t peer = rank_after(gen, distance);
+    uint32_t peer = peer_at(gen, distance);
     uint32_t id = (distance - 1) * gen->channels + channel;
     /* The receiver files what it gets by its own distance to the sender. */
-    uint32_t slot = (gen->gpus - distance - 1) * gen->channels + channel;
+    uint32_t slot = (reverse_of(gen, distance) - 1) * gen->channels + channel;
     move(gen, NUNA_OP_PUT, chunk(gen->own, NUNA_BUF_INPUT, in_block(gen, peer, channel)),
          chunk(peer, NUNA_BUF_SCRATCH, slot));
     announce(gen, id);
@@ -157,17 +172,20 @@ static void pairs_gpu(struct gen *gen)
     }
     for (uint32_t distance = 1; distance < gen->gpus; distance++) {
         /* Seen from the peer this GPU is at the opposite distance. */
-        uint32_t reverse = (gen->gpus - distance - 1) * gen->channels;
+        uint32_t reverse = (reverse_of(gen, distance) - 1) * gen->channels;
         for (uint32_t channel = 0; channel < gen->channels; channel++) {
             nuna_builder_threadblock(builder, gen->own);
-            nuna_builder_channel(
-                builder, gen->own,
-                (struct nuna_channel){rank_after(gen, distance), reverse + channel});
+            nuna_builder_channel(builder, gen->own,
+                                 (struct nuna_channel){peer_at(gen, distance), reverse + channel});
             if (reduces)
                 pairs_reducing(gen, distance, channel);
             else
                 pairs_exchange(gen, distance, channel);
         }
+    }
+    for (uint32_t channel = 0; gen->own_apart && channel < gen->channels; channel++) {
+        nuna_builder_threadblock(builder, gen->own);
+        keep_own(gen, channel);
     }
 }
 
@@ -311,6 +329,19 @@ static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err
     return bytes <= PLAN_BYTES_MAX || refuse_size(spec, bytes, err);
 }
 
+static bool check_variant(const struct nuna_plan_spec *spec,
+                          const struct nuna_plan_variant *variant, struct nuna_error *err)
+{
+    if (variant->gpus_per_node > 0 && spec->gpus % variant->gpus_per_node != 0)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "cannot generate a plan for %u GPUs in nodes of %u, expected a divisor",
+                         spec->gpus, variant->gpus_per_node);
+    if (variant->own_apart && spec->collective != NUNA_ALLTOALL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "only alltoall has an own block to copy apart (own=apart)");
+    return true;
+}
+
 static uint64_t bytes_of(const struct nuna_plan *plan)
 {
     return plan->threadblock_count * sizeof *plan->threadblocks +
@@ -320,8 +351,19 @@ static uint64_t bytes_of(const struct nuna_plan *plan)
 
 struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct nuna_error *err)
 {
+    const struct nuna_plan_variant plain = {0};
+    return nuna_plan_generate_variant(spec, &plain, err);
+}
+
+struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
+                                             const struct nuna_plan_variant *variant,
+                                             struct nuna_error *err)
+{
     struct gen gen = {.spec = spec, .gpus = spec->gpus, .channels = spec->channels};
-    if (!check_spec(spec, err) || !nuna_builder_init(&gen.builder, spec->gpus, err))
+    gen.group = nuna_group_make(spec->gpus, variant->gpus_per_node);
+    gen.own_apart = variant->own_apart;
+    if (!check_spec(spec, err) || !check_variant(spec, variant, err) ||
+        !nuna_builder_init(&gen.builder, spec->gpus, err))
         return NULL;
 
     struct nuna_plan *plan = gen.builder.plan;
@@ -329,11 +371,19 @@ struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct n
     const char *algorithm = spec->algorithm == NUNA_RING ? "ring" : "allpairs";
     plan->collective = spec->collective;
     plan->inplace = in_place(spec);
+    plan->gpus_per_node = spec->algorithm == NUNA_ALLPAIRS ? gen.group.node : 1;
     snprintf(plan->collective_name, sizeof plan->collective_name, "%s", collective);
     snprintf(plan->name, sizeof plan->name, "%s_%s_%ugpus_%uchannels", collective, algorithm,
              spec->gpus, spec->channels);
     snprintf(plan->source, sizeof plan->source, "builtin:%s,gpus=%u,channels=%u,algorithm=%s",
              collective, spec->gpus, spec->channels, algorithm);
+    size_t used = strlen(plan->source);
+    if (gen.group.node > 1)
+        snprintf(plan->source + used, sizeof plan->source - used, ",gpus_per_node=%u",
+                 gen.group.node);
+    used = strlen(plan->source);
+    if (gen.own_apart)
+        snprintf(plan->source + used, sizeof plan->source - used, ",own=apart");
 
     for (gen.own = 0; gen.own < gen.gpus && !nuna_builder_failed(&gen.builder); gen.own++) {
         gpu_plan(&gen);

@@ -27,8 +27,20 @@ struct nuna_plan_spec {
  * would need absurd memory. */
 struct nuna_plan *nuna_plan_generate(const struct nuna_plan_spec *spec, struct nuna_error *err);
 
-/* "allgather,channels=8,algorithm=ring" (what follows "builtin:"); `gpus` and `channels` are the
- * defaults for what the text does not say. */
+/* What a plan may do otherwise. All zero is what nuna_plan_generate does. */
+struct nuna_plan_variant {
+    uint32_t gpus_per_node; /* a divisor: the relative order of all-pairs plans is by nodes
+                               (core/group.h) */
+    bool own_apart; /* all-to-all: the GPU's own block is copied by threadblocks of its own, not by
+                       those of the first peer between signal and wait */
+};
+
+struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
+                                             const struct nuna_plan_variant *variant,
+                                             struct nuna_error *err);
+
+/* "allgather,channels=8,algorithm=ring" (what follows "builtin:"; further gpus=, gpus_per_node=,
+ * and own=apart); `gpus` and `channels` are the defaults for what the text does not say. */
 struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,
                                     struct nuna_error *err);
 

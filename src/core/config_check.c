@@ -62,12 +62,18 @@ static bool check_domains(const struct nuna_config *config, struct nuna_error *e
 {
     const struct nuna_params *p = &config->params;
 
-    if (p->placement.nar_domains == 0 || p->scaleup.ports % p->placement.nar_domains == 0)
+    if (p->placement.nar_domains == 0)
         return true;
-    return blame(config, err, "placement.nar_domains", "scaleup.ports",
-                 "%" PRId64 " domains do not divide the %" PRId64
-                 " ports (scaleup.ports), expected a divisor, or 0 to try all",
-                 p->placement.nar_domains, p->scaleup.ports);
+    if (p->scaleup.ports % p->placement.nar_domains != 0)
+        return blame(config, err, "placement.nar_domains", "scaleup.ports",
+                     "%" PRId64 " domains do not divide the %" PRId64
+                     " ports (scaleup.ports), expected a divisor, or 0 to try all",
+                     p->placement.nar_domains, p->scaleup.ports);
+    return p->placement.nar_domains <= p->hbm.stacks ||
+           blame(config, err, "placement.nar_domains", "hbm.stacks",
+                 "%" PRId64 " domains leave some without a stack of their own: there are %" PRId64
+                 " (hbm.stacks), expected at most as many domains as stacks",
+                 p->placement.nar_domains, p->hbm.stacks);
 }
 
 static bool check_tiles(const struct nuna_config *config, struct nuna_error *err)
@@ -80,6 +86,51 @@ static bool check_tiles(const struct nuna_config *config, struct nuna_error *err
            blame(config, err, "background.gemm_tiles", "background.gemm_tiles",
                  "%" PRId64 " tiles do not make a square, expected a square number such as 100",
                  tiles);
+}
+
+static bool check_nodes(const struct nuna_config *config, struct nuna_error *err)
+{
+    const struct nuna_params *p = &config->params;
+
+    return p->pod.gpus % p->pod.gpus_per_node == 0 ||
+           blame(config, err, "pod.gpus_per_node", "pod.gpus",
+                 "%" PRId64 " GPUs per node do not divide %" PRId64
+                 " GPUs (pod.gpus), expected a divisor",
+                 p->pod.gpus_per_node, p->pod.gpus);
+}
+
+static bool check_translation(const struct nuna_config *config, struct nuna_error *err)
+{
+    const struct nuna_params *p = &config->params;
+    const struct {
+        const char *entries_key, *ways_key;
+        int64_t entries, ways;
+    } caches[] = {
+        {"translation.l1_entries", "translation.l1_ways", p->translation.l1_entries,
+         p->translation.l1_ways},
+        {"translation.l2_entries", "translation.l2_ways", p->translation.l2_entries,
+         p->translation.l2_ways},
+        {"translation.walk_cache_1", "translation.walk_cache_ways", p->translation.walk_cache_1,
+         p->translation.walk_cache_ways},
+        {"translation.walk_cache_2", "translation.walk_cache_ways", p->translation.walk_cache_2,
+         p->translation.walk_cache_ways},
+        {"translation.walk_cache_3", "translation.walk_cache_ways", p->translation.walk_cache_3,
+         p->translation.walk_cache_ways},
+        {"translation.walk_cache_4", "translation.walk_cache_ways", p->translation.walk_cache_4,
+         p->translation.walk_cache_ways},
+    };
+
+    for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++)
+        if (caches[i].ways > 0 && caches[i].entries % caches[i].ways != 0)
+            return blame(config, err, caches[i].entries_key, caches[i].ways_key,
+                         "%" PRId64 " entries are no multiple of %" PRId64
+                         " ways (%s), expected one, or 0 ways for full associativity",
+                         caches[i].entries, caches[i].ways, caches[i].ways_key);
+    if (p->translation.trace > 0 && p->translation.trace_gpu >= p->pod.gpus)
+        return blame(config, err, "translation.trace_gpu", "pod.gpus",
+                     "GPU %" PRId64 " of %" PRId64 " (pod.gpus), expected a number below that",
+                     p->translation.trace_gpu, p->pod.gpus);
+    return true;
 }
 
 bool nuna_config_check(const struct nuna_config *config, struct nuna_error *err)
@@ -107,7 +158,8 @@ bool nuna_config_check(const struct nuna_config *config, struct nuna_error *err)
                      nuna_units_format(p->hbm.page_size, NUNA_Q_SIZE, "", size, sizeof(size)),
                      flit);
     return (!mesh || check_stacks(config, err)) && check_ports(config, err) &&
-           check_domains(config, err) && check_tiles(config, err);
+           check_domains(config, err) && check_tiles(config, err) && check_nodes(config, err) &&
+           check_translation(config, err);
 }
 
 static size_t write_value(const struct nuna_config *config, size_t param, char *line, size_t size)

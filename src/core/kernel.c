@@ -34,6 +34,9 @@ struct nuna_kernel {
 
 static void lp_finish(struct nuna_lp *lp)
 {
+    for (int i = 0; lp->heaps && i < 2; i++)
+        nuna_heap_finish(&lp->heaps[i]);
+    free(lp->heaps);
     nuna_wheel_finish(&lp->local);
     nuna_wheel_finish(&lp->inbox);
     free(lp->side);
@@ -94,6 +97,19 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
     for (uint32_t i = 0; i < kernel->worker_count; i++)
         kernel->workers[i] = (struct nuna_worker){.kernel = kernel, .index = i};
     return kernel;
+}
+
+bool nuna_kernel_use_reference(struct nuna_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->lp_count; i++) {
+        struct nuna_lp *lp = &kernel->lps[i];
+        lp->heaps = calloc(2, sizeof *lp->heaps);
+        if (!lp->heaps)
+            return false;
+        nuna_wheel_use_heap(&lp->local, &lp->heaps[0]);
+        nuna_wheel_use_heap(&lp->inbox, &lp->heaps[1]);
+    }
+    return true;
 }
 
 struct nuna_arena *nuna_kernel_arena(struct nuna_kernel *kernel)
@@ -215,9 +231,28 @@ static bool run_reserve(struct nuna_lp *lp, size_t count)
     return lp->run_capacity > 0;
 }
 
+/* Reference mode: just the next event. Messages go first at ties. */
+static size_t open_one(struct nuna_lp *lp)
+{
+    struct nuna_heap *local = &lp->heaps[0], *inbox = &lp->heaps[1];
+    bool message =
+        inbox->count > 0 && (local->count == 0 || inbox->entries[0].time <= local->entries[0].time);
+    lp->run[0] = nuna_heap_pop(message ? inbox : local).event;
+    lp->events++;
+    return 1;
+}
+
 /* Moves both wheels to the bucket at `time` and puts its events, in order, into lp->run. */
 size_t nuna_lp_open_bucket(struct nuna_lp *lp, nuna_time time)
 {
+    if (__builtin_expect(lp->heaps != NULL, 0)) {
+        if (run_reserve(lp, 1)) {
+            memset(lp->run, 0, (1 + NUNA_LOOK_AHEAD) * sizeof *lp->run);
+            return open_one(lp);
+        }
+        lp->out_of_memory = true;
+        return 0;
+    }
     nuna_wheel_advance(&lp->local, &lp->blocks, time);
     nuna_wheel_advance(&lp->inbox, &lp->blocks, time);
     size_t local = nuna_wheel_bucket_size(&lp->local);
@@ -256,6 +291,13 @@ static void deliver(struct nuna_kernel *kernel, const struct nuna_message *messa
     uint32_t handle = kernel->ops->deliver(kernel->model, message->dest, message);
     struct nuna_event event = nuna_event_packet(message->kind, message->tag, message->rel,
                                                 message->seq & 0xffff, message->seq >> 16, handle);
+    if (__builtin_expect(lp->heaps != NULL, 0)) {
+        nuna_event_set_when(&event, message->time);
+        uint64_t order = (uint64_t)message->rel << 32 | message->seq;
+        if (!nuna_heap_push(&lp->heaps[1], message->time, order, event))
+            lp->out_of_memory = true;
+        return;
+    }
     nuna_wheel_insert(&lp->inbox, &lp->blocks, message->time, event);
 }
 

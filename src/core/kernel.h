@@ -32,6 +32,7 @@ struct nuna_lp {
     size_t side_at, side_left, side_capacity;
     struct nuna_event *run, *spare; /* the bucket being run */
     size_t run_capacity;
+    struct nuna_heap *heaps;    /* reference mode: of local events, of messages */
     struct nuna_outbox *outbox; /* one per worker */
     uint32_t worker_count;
     uint32_t next_seq;
@@ -65,6 +66,10 @@ enum nuna_kernel_status {
 
 /* `threads` is clamped to the number of LPs and to NUNA_MAX_THREADS. NULL on lack of memory. */
 struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna_time lookahead);
+/* Reference mode, before anything is scheduled: a binary heap per LP in place of wheels, one event
+ * at a time. Slow, and easy to trust. Windows are as ever: what `done` sees must be the same. False
+ * on lack of memory. */
+bool nuna_kernel_use_reference(struct nuna_kernel *kernel);
 void nuna_kernel_destroy(struct nuna_kernel *kernel);
 struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp);
 

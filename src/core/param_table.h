@@ -12,12 +12,18 @@
     S(scaleup, "I/O ports, links and switch planes")                                               \
     S(placement, "where threadblocks and pages go, which ports traffic may take")                  \
     S(collective, "the collective to run")                                                         \
+    S(translation,                                                                                 \
+      "reverse translation: the link MMU that turns other nodes' addresses into a GPU's own")      \
     S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")    \
     S(host, "the server around the GPUs and how it copies between host and GPU memory")
 
 #define NUNA_PARAMS_pod(X)                                                                         \
     X(pod, gpus, COUNT, "64", "1", "4096", "", "GPUs (sockets) in the pod",                        \
-      "NUNA section 5.3: pods of 2 to 64")
+      "NUNA section 5.3: pods of 2 to 64")                                                         \
+    X(pod, gpus_per_node, COUNT, "1", "1", "4096", "",                                             \
+      "GPUs under one operating system, a divisor of the GPUs; accesses within a node need no "    \
+      "reverse translation",                                                                       \
+      "model choice; reverse translation Table 1 has 4")
 
 #define NUNA_PARAMS_noc(X)                                                                         \
     X(noc, fabric, ENUM, "mesh", "", "", "mesh|uniform",                                           \
@@ -74,6 +80,9 @@
       "NUNA figure 8: 16 channels")                                                                \
     X(hbm, channel_rate, RATE, "100GB/s", "1MB/s", "1000TB/s", "", "one channel, read or write",   \
       "1.6 TB/s a stack: between HBM3E (1.2) and HBM4 (2.0)")                                      \
+    X(hbm, stack_capacity, SIZE, "18GB", "1MB", "16TiB", "",                                       \
+      "bytes of one stack; buffers, scratch and flags of a GPU must fit all its stacks",           \
+      "288 GB a GPU over 16 stacks: announced parts of 2026")                                      \
     X(hbm, access_latency, TIME, "120ns", "1ps", "10us", "",                                       \
       "every access, beside the channel's occupancy", "NUNA section 5.1: 120 ns")                  \
     X(hbm, page_size, SIZE, "4KiB", "256B", "1GiB", "", "page, the grain of memory placement",     \
@@ -108,6 +117,81 @@
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
       "threadblocks per peer (all-pairs) or rings in plans that nunasim generates",                \
       "NUNA section 5.1: best-performing number of threadblocks")
+
+#define NUNA_PARAMS_translation(X)                                                                 \
+    X(translation, mode, ENUM, "off", "", "", "off|ideal|full",                                    \
+      "off: none; ideal: counted, takes no time; full: TLBs, walk caches and walkers",             \
+      "reverse translation section 4.1 (ideal)")                                                   \
+    X(translation, l1_entries, COUNT, "32", "1", "1048576", "", "entries of a port's L1 TLB",      \
+      "reverse translation Table 1")                                                               \
+    X(translation, l1_ways, COUNT, "0", "0", "1048576", "",                                        \
+      "its associativity, a divisor of the entries; 0: fully associative",                         \
+      "reverse translation Table 1: fully associative")                                            \
+    X(translation, l1_policy, ENUM, "LRU", "", "", "LRU|FIFO|random", "its replacement",           \
+      "model choice, as the L2")                                                                   \
+    X(translation, l1_latency, TIME, "50ns", "0ps", "1ms", "", "an L1 lookup",                     \
+      "reverse translation Table 1")                                                               \
+    X(translation, l1_mshrs, COUNT, "256", "1", "65536", "",                                       \
+      "miss registers of a port; when all are taken, a miss blocks its port",                      \
+      "reverse translation Table 1")                                                               \
+    X(translation, l1_mshr_holds, ENUM, "request", "", "", "request|page",                         \
+      "what one of them holds: a request that waits (those to a page share one L2 lookup), or a "  \
+      "page with any number of requests",                                                          \
+      "model choice: what waits is data, and takes room")                                          \
+    X(translation, l2_entries, COUNT, "512", "1", "16777216", "",                                  \
+      "entries of the L2 TLB that the ports of a GPU share", "reverse translation Table 1")        \
+    X(translation, l2_ways, COUNT, "2", "0", "1048576", "",                                        \
+      "its associativity, a divisor of the entries; 0: fully associative",                         \
+      "reverse translation Table 1")                                                               \
+    X(translation, l2_policy, ENUM, "LRU", "", "", "LRU|FIFO|random", "its replacement",           \
+      "reverse translation Table 1")                                                               \
+    X(translation, l2_latency, TIME, "100ns", "0ps", "1ms", "", "an L2 lookup",                    \
+      "reverse translation Table 1")                                                               \
+    X(translation, l2_interval, TIME, "455ps", "1ps", "1us", "", "time between two L2 lookups",    \
+      "model choice: one lookup per cycle at 2.2 GHz")                                             \
+    X(translation, l2_mshrs, COUNT, "256", "1", "65536", "", "miss registers of the L2",           \
+      "model choice, as a port's")                                                                 \
+    X(translation, levels, COUNT, "5", "1", "5", "", "accesses of a whole walk",                   \
+      "reverse translation Table 1: five levels")                                                  \
+    X(translation, level_bits, COUNT, "9", "1", "16", "", "bits of the page number per level",     \
+      "512 entries of 8 B fill a 4 KiB table")                                                     \
+    X(translation, walk_cache_1, COUNT, "128", "1", "1048576", "",                                 \
+      "entries of the page-walk cache of the last upper level: a hit leaves one access",           \
+      "reverse translation Table 1")                                                               \
+    X(translation, walk_cache_2, COUNT, "64", "1", "1048576", "",                                  \
+      "of the level above: a hit leaves two", "reverse translation Table 1")                       \
+    X(translation, walk_cache_3, COUNT, "32", "1", "1048576", "",                                  \
+      "of the level above: a hit leaves three", "reverse translation Table 1")                     \
+    X(translation, walk_cache_4, COUNT, "16", "1", "1048576", "",                                  \
+      "of the first level: a hit leaves four", "reverse translation Table 1")                      \
+    X(translation, walk_cache_ways, COUNT, "2", "0", "1048576", "",                                \
+      "their associativity, a divisor of the entries; 0: fully associative",                       \
+      "reverse translation Table 1")                                                               \
+    X(translation, walk_cache_latency, TIME, "50ns", "0ps", "1ms", "",                             \
+      "a lookup in all of them at once", "reverse translation Table 1")                            \
+    X(translation, walkers, COUNT, "100", "1", "65536", "", "walks of a GPU at a time",            \
+      "reverse translation Table 1: 100 parallel walkers")                                         \
+    X(translation, walk_step, TIME, "0ps", "0ps", "1ms", "",                                       \
+      "one access of a walk; 0: hbm.access_latency and the way from a port to a stack on an idle " \
+      "fabric, on average",                                                                        \
+      "reverse translation Table 1: 150 ns memory, 120 ns fabric")                                 \
+    X(translation, pretranslate, ENUM, "off", "", "", "off|L2|L1+L2",                              \
+      "before the collective, each GPU asks its peers to translate the pages that it will write: " \
+      "into their L2, or also into the L1 of every port that the page uses",                       \
+      "reverse translation section 6: pre-translation in the preceding kernel")                    \
+    X(translation, pretranslate_lead, TIME, "2us", "0ps", "1s", "",                                \
+      "how long before the collective it begins", "model choice: a full walk and the way to it")   \
+    X(translation, pretranslate_pages, COUNT, "100", "0", "100", "",                               \
+      "per cent of the pages, in the order of their use", "model choice")                          \
+    X(translation, prefetch, ENUM, "off", "", "", "off|L2|L1+L2",                                  \
+      "threadblocks send a translation request ahead of their stores to a new page, and for the "  \
+      "flag that follows them",                                                                    \
+      "reverse translation section 6: software-guided prefetching")                                \
+    X(translation, prefetch_distance, SIZE, "0B", "0B", "1GiB", "",                                \
+      "how far ahead of the line being loaded", "model choice: the load's own time")               \
+    X(translation, trace, COUNT, "0", "0", "10000000", "",                                         \
+      "most rows of translation_trace.csv; 0 writes none", "-")                                    \
+    X(translation, trace_gpu, COUNT, "0", "0", "4095", "", "GPU whose requests are traced", "-")
 
 #define NUNA_PARAMS_background(X)                                                                  \
     X(background, gemm_size, COUNT, "0", "0", "100000", "",                                        \

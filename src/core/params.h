@@ -32,6 +32,24 @@ enum nuna_policy {
     NUNA_POLICY_NAP_STAR_NAR,
 };
 
+enum nuna_translation_mode {
+    NUNA_TRANSLATION_OFF,
+    NUNA_TRANSLATION_IDEAL,
+    NUNA_TRANSLATION_FULL,
+};
+
+enum nuna_mshr_holds {
+    NUNA_MSHR_REQUEST,
+    NUNA_MSHR_PAGE,
+};
+
+/* Into which TLBs a mitigation brings a page. */
+enum nuna_translate_ahead {
+    NUNA_AHEAD_OFF,
+    NUNA_AHEAD_L2,
+    NUNA_AHEAD_L1_L2,
+};
+
 enum nuna_host_engine_kind {
     NUNA_HOST_NATIVE,
     NUNA_HOST_STATIC,

@@ -42,6 +42,12 @@ void nuna_wheel_init(struct nuna_wheel *wheel)
     wheel->direct_end = 2ull << (NUNA_EPOCH0_BITS - NUNA_BUCKET_BITS);
 }
 
+void nuna_wheel_use_heap(struct nuna_wheel *wheel, struct nuna_heap *heap)
+{
+    wheel->heap = heap;
+    wheel->direct_end = 0; /* every insertion takes the slow path, and slot stays "none" */
+}
+
 void nuna_wheel_finish(struct nuna_wheel *wheel)
 {
     free(wheel->far);
@@ -95,6 +101,12 @@ static uint64_t wheel_time(const struct nuna_wheel *wheel)
 void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *pool, nuna_time time,
                             struct nuna_event event)
 {
+    if (wheel->heap) {
+        nuna_event_set_when(&event, time);
+        if (!nuna_heap_push(wheel->heap, time, wheel->heap->pushed, event))
+            pool->out_of_memory = true;
+        return;
+    }
     uint64_t now = wheel_time(wheel);
     assert(wheel->slot == UINT64_MAX || time >> NUNA_BUCKET_BITS > wheel->slot);
     nuna_event_set_when(&event, time);
@@ -155,6 +167,10 @@ static nuna_time next_in_level0(const struct nuna_wheel *wheel)
 
 nuna_time nuna_wheel_next(const struct nuna_wheel *wheel)
 {
+    if (wheel->heap)
+        return wheel->heap->count == 0
+                   ? NUNA_TIME_MAX
+                   : wheel->heap->entries[0].time & ~(nuna_time)(NUNA_BUCKET_PS - 1);
     nuna_time found = next_in_level0(wheel);
     if (found != NUNA_TIME_MAX || wheel->above == 0)
         return found;

@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/event.h"
+#include "core/heap.h"
 
 #define NUNA_BUCKET_BITS 12u /* 4.096 ns */
 #define NUNA_BUCKET_PS   (1u << NUNA_BUCKET_BITS)
@@ -57,11 +58,16 @@ struct nuna_wheel {
     struct nuna_block *head2[NUNA_L2_SLOTS];
     struct nuna_far_event *far;
     size_t far_count, far_capacity;
+    struct nuna_heap *heap; /* reference mode: holds all events, and the wheel none; else NULL */
 };
 
 /* The wheel starts at time 0 with bucket 0 not yet run (slot is UINT64_MAX, "before the first"). */
 void nuna_wheel_init(struct nuna_wheel *wheel);
 void nuna_wheel_finish(struct nuna_wheel *wheel); /* blocks belong to the pool */
+
+/* Makes the empty wheel keep its events in `heap`, at one time in the
+ * order of insertion. Only nuna_wheel_insert and nuna_wheel_next may then be called. */
+void nuna_wheel_use_heap(struct nuna_wheel *wheel, struct nuna_heap *heap);
 
 /* Start of the first occupied bucket, NUNA_TIME_MAX when empty. */
 nuna_time nuna_wheel_next(const struct nuna_wheel *wheel);

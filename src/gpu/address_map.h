@@ -31,6 +31,7 @@ struct nuna_address_map {
 struct nuna_location {
     uint16_t channel; /* stack * channels per stack + channel in the stack */
     uint16_t port;    /* taken by accesses from other GPUs: the switch plane */
+    uint32_t page;    /* its low 32 bits: what other nodes' accesses are translated by */
 };
 
 static inline void nuna_address_map_init(struct nuna_address_map *map,
@@ -75,6 +76,7 @@ static inline struct nuna_location nuna_address_locate(const struct nuna_address
     return (struct nuna_location){
         .channel = (uint16_t)(frame.stack * map->channels + channel),
         .port = (uint16_t)port,
+        .page = (uint32_t)page,
     };
 }
 

@@ -15,6 +15,7 @@ struct nuna_cu {
     uint32_t store_head, store_tail; /* flights ready to be stored, through `link` */
     uint32_t tb_head, tb_tail;       /* threadblocks with lines to load, through `next` */
     bool scheduled;                  /* an issue event is pending */
+    bool inside_line; /* the first threadblock has loaded part of a line's operands */
 };
 
 static inline void nuna_cu_init(struct nuna_cu *cu)
@@ -40,10 +41,15 @@ static inline uint32_t nuna_cu_pop_store(struct nuna_cu *cu, struct nuna_flight_
     return handle;
 }
 
+/* A line once begun is finished, even beyond the limit. */
+static inline bool nuna_cu_can_load(const struct nuna_cu *cu, uint32_t max_outstanding)
+{
+    return cu->tb_head != NUNA_NO_TB && (cu->outstanding < max_outstanding || cu->inside_line);
+}
+
 static inline bool nuna_cu_can_issue(const struct nuna_cu *cu, uint32_t max_outstanding)
 {
-    return cu->store_head != NUNA_NO_FLIGHT ||
-           (cu->tb_head != NUNA_NO_TB && cu->outstanding < max_outstanding);
+    return cu->store_head != NUNA_NO_FLIGHT || nuna_cu_can_load(cu, max_outstanding);
 }
 
 #endif

@@ -95,10 +95,10 @@ void nuna_domains_finish(struct nuna_domains *domains)
     memset(domains, 0, sizeof *domains);
 }
 
-uint32_t nuna_domains_granularities(uint32_t ports, uint32_t *ret)
+uint32_t nuna_domains_granularities(uint32_t ports, uint32_t stacks, uint32_t *ret)
 {
     uint32_t count = 0;
-    for (uint32_t g = 2; g <= ports; g++)
+    for (uint32_t g = 2; g <= ports && g <= stacks; g++)
         if (ports % g == 0)
             ret[count++] = g;
     if (count == 0)

@@ -22,8 +22,9 @@ void nuna_domains_finish(struct nuna_domains *domains);
 uint32_t nuna_domains_distance(const struct nuna_domains *domains, uint16_t router,
                                uint32_t domain);
 
-/* Number of granularities worth trying on `ports` ports: the divisors above 1 in increasing order,
- * written to `ret`, which has room for `ports`. 1 port has none but 1. */
-uint32_t nuna_domains_granularities(uint32_t ports, uint32_t *ret);
+/* Number of granularities worth trying on `ports` ports and `stacks` stacks: the divisors of the
+ * ports above 1 that leave each domain a stack, in increasing order, written to `ret`, which has
+ * room for `ports`. Where there is none, just 1. */
+uint32_t nuna_domains_granularities(uint32_t ports, uint32_t stacks, uint32_t *ret);
 
 #endif

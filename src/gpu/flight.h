@@ -11,10 +11,13 @@ enum nuna_flight_kind {
     NUNA_FLIGHT_COPY,    /* local load, local store */
     NUNA_FLIGHT_REDUCE,  /* as COPY, once all operands are there; itself the first operand */
     NUNA_FLIGHT_OPERAND, /* a further operand; `link` is the REDUCE flight */
-    NUNA_FLIGHT_FLAG,    /* a signal: remote store of a flag, not acknowledged */
     NUNA_FLIGHT_READ,    /* background: local load */
     NUNA_FLIGHT_WRITE,   /* background: local store */
     NUNA_FLIGHT_REMOTE,  /* at the destination: another GPU's store; `link` is its flight there */
+    /* From here on nothing is acknowledged. */
+    NUNA_FLIGHT_FLAG,     /* a signal: remote store of a flag */
+    NUNA_FLIGHT_AHEAD_L2, /* asks another GPU to translate a page, into its L2 TLB */
+    NUNA_FLIGHT_AHEAD_L1, /* likewise, into the L1 TLB of the port, too */
 };
 
 enum nuna_flight_phase {
@@ -38,19 +41,26 @@ enum nuna_stamp {
     NUNA_STAMP_COUNT,
 };
 
+/* Stamps lent while nobody needs them: the page of a store until it is translated; at the
+ * destination, what that took. */
+#define NUNA_STAMP_LENT_PAGE        NUNA_STAMP_LANDED
+#define NUNA_STAMP_LENT_TRANSLATION NUNA_STAMP_LOAD_AT_MEMORY
+
 /* One cache line. Stamps saturate at 4.29 ms: they serve the breakdown only. */
 struct nuna_flight {
     nuna_time start; /* issue of the load, then of the store */
     uint32_t stamp[NUNA_STAMP_COUNT];
-    uint32_t tb;     /* threadblock of this GPU; FLAG: the SIGNAL operation */
-    uint32_t link;   /* next in a queue; or as the kind says; FLAG: the peer's channel */
+    uint32_t tb; /* threadblock of this GPU; FLAG: the SIGNAL operation */
+    /* Next in a queue; or as the kind says; FLAG: the peer's channel; an acknowledged PUT: what its
+     * translation took. */
+    uint32_t link;
     uint16_t local;  /* memory channel of the load, or of the access at the destination */
     uint16_t target; /* memory channel of the store */
     uint16_t gpu;    /* the other GPU; REDUCE: operands still missing */
     uint16_t bytes;
     uint8_t kind, phase;
     uint8_t port;
-    uint8_t unused;
+    uint8_t npa; /* of a store: to another node, its address is to be translated there */
 };
 _Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
 

@@ -44,18 +44,55 @@ static bool order_groups(const uint32_t *size, uint32_t groups, uint32_t most, u
     return true;
 }
 
+bool nuna_works_in_turn(const struct nuna_workload *workload, uint32_t *ret_order)
+{
+    uint32_t *next = calloc((size_t)workload->gpu_count * 2 + 1, sizeof *next);
+    if (!next)
+        return false;
+    uint32_t *end = next + workload->gpu_count, at = 0;
+    for (uint32_t w = workload->work_count; w-- > 0;)
+        next[workload->works[w].gpu] = w;
+    for (uint32_t w = 0; w < workload->work_count; w++)
+        end[workload->works[w].gpu] = w + 1;
+    while (at < workload->work_count)
+        for (uint32_t g = 0; g < workload->gpu_count; g++)
+            if (next[g] < end[g])
+                ret_order[at++] = next[g]++;
+    free(next);
+    return true;
+}
+
+/* Numbers the groups anew by their first threadblock in the plan's order and counts their members;
+ * returns the most of any. `number` has room for all. */
+static uint32_t number_groups(const struct nuna_workload *workload, uint32_t *group,
+                              uint32_t *number, uint32_t *size)
+{
+    uint32_t next = 0, most = 0;
+    memset(number, 0xff, ((size_t)workload->work_count + 1) * sizeof *number);
+    for (uint32_t w = 0; w < workload->work_count; w++) {
+        if (number[group[w]] == NO_GROUP)
+            number[group[w]] = next++;
+        group[w] = number[group[w]];
+        size[group[w]]++;
+        most = size[group[w]] > most ? size[group[w]] : most;
+    }
+    return most;
+}
+
 uint32_t nuna_logical_allocation(const struct nuna_workload *workload, uint32_t *ret_group,
                                  uint32_t *ret_order)
 {
+    size_t works = (size_t)workload->work_count + 1;
     uint32_t *group_of = malloc(((size_t)workload->chunk_count + 1) * sizeof *group_of);
-    uint32_t *shared = calloc((size_t)workload->work_count + 1, sizeof *shared);
-    uint32_t *size = calloc((size_t)workload->work_count + 1, sizeof *size);
-    uint32_t groups = 0, most = 0;
-    bool ok = group_of && shared && size;
+    uint32_t *shared = calloc(works, sizeof *shared);
+    uint32_t *size = calloc(works, sizeof *size);
+    uint32_t *turn = calloc(works, sizeof *turn);
+    uint32_t groups = 0;
+    bool ok = group_of && shared && size && turn && nuna_works_in_turn(workload, turn);
     if (ok)
         memset(group_of, 0xff, ((size_t)workload->chunk_count + 1) * sizeof *group_of);
-    for (uint32_t w = 0; ok && w < workload->work_count; w++) {
-        const struct nuna_work *work = &workload->works[w];
+    for (uint32_t k = 0; ok && k < workload->work_count; k++) {
+        const struct nuna_work *work = &workload->works[turn[k]];
         uint32_t group = best_group(workload, work, group_of, shared);
         if (group == NO_GROUP)
             group = groups++;
@@ -63,13 +100,13 @@ uint32_t nuna_logical_allocation(const struct nuna_workload *workload, uint32_t 
             uint32_t *of = &group_of[workload->accesses[work->access_at + i].chunk];
             *of = *of == NO_GROUP ? group : *of;
         }
-        ret_group[w] = group;
-        size[group]++;
-        most = size[group] > most ? size[group] : most;
+        ret_group[turn[k]] = group;
     }
-    ok = ok && order_groups(size, groups, most, ret_order);
+    ok =
+        ok && order_groups(size, groups, number_groups(workload, ret_group, turn, size), ret_order);
     free(group_of);
     free(shared);
     free(size);
+    free(turn);
     return ok ? groups : UINT32_MAX;
 }

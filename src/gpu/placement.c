@@ -56,29 +56,38 @@ static void nearest_domains(const struct nuna_placing *placing)
             placing->domains->nearest[placing->spec->topology->cu_router[placing->result->cu[w]]];
 }
 
-/* NAR with round-robin memory: a page's segment and domain follow the first threadblock that stores
- * to it from another GPU; its stack stays. */
-static void route_pages(const struct nuna_placing *placing)
+static void route_pages_of(const struct nuna_placing *placing, uint32_t w)
 {
     const struct nuna_workload *workload = placing->workload;
     const struct nuna_address_map *map = placing->spec->map;
-    for (uint32_t w = 0; w < workload->work_count; w++)
-        for (uint32_t i = 0; i < workload->works[w].access_count; i++) {
-            const struct nuna_access *access =
-                &workload->accesses[workload->works[w].access_at + i];
-            const struct nuna_chunk *chunk = &workload->chunks[access->chunk];
-            if (access->kind != NUNA_ACCESS_REMOTE_STORE)
+    for (uint32_t i = 0; i < workload->works[w].access_count; i++) {
+        const struct nuna_access *access = &workload->accesses[workload->works[w].access_at + i];
+        const struct nuna_chunk *chunk = &workload->chunks[access->chunk];
+        if (access->kind != NUNA_ACCESS_REMOTE_STORE)
+            continue;
+        struct nuna_pages pages = nuna_pages_of(placing, chunk);
+        for (uint64_t page = pages.first; page < pages.end; page++) {
+            struct nuna_frame *frame = &pages.table[page];
+            if (frame->domains != NUNA_FRAME_OPEN)
                 continue;
-            struct nuna_pages pages = nuna_pages_of(placing, chunk);
-            for (uint64_t page = pages.first; page < pages.end; page++) {
-                struct nuna_frame *frame = &pages.table[page];
-                if (frame->domains != NUNA_FRAME_OPEN)
-                    continue;
-                *frame = nuna_address_default_frame(map, page);
-                frame->domains = (uint8_t)placing->spec->domains;
-                frame->domain = (uint8_t)placing->result->domain[w];
-            }
+            *frame = nuna_address_default_frame(map, page);
+            frame->domains = (uint8_t)placing->spec->domains;
+            frame->domain = (uint8_t)placing->result->domain[w];
         }
+    }
+}
+
+/* NAR with round-robin memory: a page's segment and domain follow the first threadblock, in turn,
+ * that stores to it from another GPU; its stack stays. */
+static bool route_pages(const struct nuna_placing *placing)
+{
+    uint32_t count = placing->workload->work_count;
+    uint32_t *turn = calloc((size_t)count + 1, sizeof *turn);
+    bool ok = turn && nuna_works_in_turn(placing->workload, turn);
+    for (uint32_t k = 0; ok && k < count; k++)
+        route_pages_of(placing, turn[k]);
+    free(turn);
+    return ok;
 }
 
 /* Pages that nothing decided keep their default frame. */
@@ -138,8 +147,8 @@ static bool place(const struct nuna_placing *placing)
         return false;
     if (nuna_policy_routes(policy) && !places_by_domain(policy))
         nearest_domains(placing);
-    if (nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
-        route_pages(placing);
+    if (nuna_policy_routes(policy) && !nuna_policy_places_memory(policy) && !route_pages(placing))
+        return false;
     if (tables)
         close_pages(placing);
     return true;

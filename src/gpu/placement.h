@@ -77,11 +77,17 @@ void nuna_placement_finish(struct nuna_placement *placement);
  * threadblock the next round begins. Writes the CU of each of `count` threadblocks of one GPU. */
 bool nuna_placement_ua(const struct nuna_topology *topology, uint32_t count, uint32_t *ret_cu);
 
-/* Algorithm 1, logical_allocation: a threadblock none of whose chunks is in a group makes a new
- * one; another joins the group with which it shares most chunks, the oldest at ties; its unassigned
- * chunks go along. Writes the group of each threadblock and, to `ret_order`, the groups by
- * decreasing number of threadblocks, older ones first at ties. Returns the number of groups;
- * UINT32_MAX on lack of memory. Both arrays have room for one entry per threadblock. */
+/* The threadblocks in turn: the first of every GPU, then the second of every GPU, and so on. In
+ * this order what a threadblock finds does not depend on its GPU's rank when all GPUs are alike.
+ * Writes workload->work_count indices; false on lack of memory. */
+bool nuna_works_in_turn(const struct nuna_workload *workload, uint32_t *ret_order);
+
+/* Algorithm 1, logical_allocation, over the threadblocks in turn: a threadblock none of whose
+ * chunks is in a group makes a new one; another joins the group with which it shares most chunks,
+ * the oldest at ties; its unassigned chunks go along. Groups are numbered by their first
+ * threadblock in the plan's order. Writes the group of each threadblock and, to `ret_order`, the
+ * groups by decreasing number of threadblocks, low numbers first at ties. Returns the number of
+ * groups; UINT32_MAX on lack of memory. Both arrays have room for one entry per threadblock. */
 uint32_t nuna_logical_allocation(const struct nuna_workload *workload, uint32_t *ret_group,
                                  uint32_t *ret_order);
 

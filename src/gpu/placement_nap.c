@@ -48,11 +48,14 @@ static bool any_open(struct nuna_pages pages)
     return false;
 }
 
-static void place_chunks(struct nap *nap, const struct nuna_work *work, uint32_t cu,
-                         uint32_t domain)
+/* Places the pages of the threadblock's chunks that no one has placed yet: those on its own GPU, or
+ * those on others. */
+static void place_chunks(struct nap *nap, uint32_t w, bool own)
 {
     const struct nuna_placing *placing = nap->placing;
     const struct nuna_topology *topology = placing->spec->topology;
+    const struct nuna_work *work = &placing->workload->works[w];
+    uint32_t cu = placing->result->cu[w], domain = placing->result->domain[w];
     uint32_t stacks = topology->stack_count;
     const uint32_t *order = &placing->domains->stack_order[topology->cu_router[cu] * stacks];
     bool routes = nuna_policy_routes(placing->spec->policy);
@@ -60,7 +63,7 @@ static void place_chunks(struct nap *nap, const struct nuna_work *work, uint32_t
         const struct nuna_access *access = &placing->workload->accesses[work->access_at + i];
         const struct nuna_chunk *chunk = &placing->workload->chunks[access->chunk];
         struct nuna_pages pages = nuna_pages_of(placing, chunk);
-        if (!any_open(pages))
+        if ((chunk->gpu == work->gpu) != own || !any_open(pages))
             continue;
         uint32_t stack = first_fit(&nap->stack_left[chunk->gpu * stacks], order, stacks,
                                    chunk->bytes, placing->spec->stack_budget);
@@ -86,32 +89,85 @@ static void place_work(struct nap *nap, uint32_t w, uint32_t domain)
                             requests_of(nap, work), placing->spec->cu_budget);
     placing->result->cu[w] = cu;
     placing->result->domain[w] = domain;
-    if (nap->places_memory)
-        place_chunks(nap, work, cu, domain);
 }
 
-/* physical_placement: groups in order, each to the next domain. */
-static void place_groups(struct nap *nap, const uint32_t *order, const uint32_t *first,
-                         const uint32_t *works, uint32_t groups)
+/* The order of physical placement: by decreasing size of the group; among groups of one size, the
+ * first of each GPU (of its first threadblock's, that is), then the second of each GPU; in them the
+ * threadblocks in turn. On any one GPU that is group by group, in the plan's order within each. */
+struct step {
+    uint32_t size, nth, turn, work;
+};
+
+static int compare_steps(const void *a, const void *b)
 {
+    const struct step *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->nth != y->nth)
+        return x->nth < y->nth ? -1 : 1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return x->work < y->work ? -1 : x->work > y->work;
+}
+
+/* What is known of groups, by their number; `of` is by threadblock, `order` by rank. */
+struct groups {
+    uint32_t *of, *order;
+    uint32_t *size, *domain, *nth;
+    uint32_t count;
+};
+
+/* physical_placement, first half: each group, in order, to the next domain. */
+static bool number_groups(const struct nap *nap, struct groups *groups)
+{
+    const struct nuna_workload *workload = nap->placing->workload;
+    uint32_t *gpu = calloc((size_t)groups->count + 1, sizeof *gpu);
+    uint32_t *seen = calloc((size_t)workload->gpu_count + 1, sizeof *seen);
     uint32_t domain = 0;
-    for (uint32_t i = 0; i < groups; i++) {
-        domain = (domain + 1) % nap->placing->spec->domains;
-        for (uint32_t k = first[order[i]]; k < first[order[i] + 1]; k++)
-            place_work(nap, works[k], domain);
+    bool ok = gpu && seen;
+    for (uint32_t w = workload->work_count; ok && w-- > 0;) {
+        groups->size[groups->of[w]]++;
+        gpu[groups->of[w]] = workload->works[w].gpu;
     }
+    for (uint32_t i = 0; ok && i < groups->count; i++) {
+        uint32_t g = groups->order[i];
+        domain = (domain + 1) % nap->placing->spec->domains;
+        groups->domain[g] = domain;
+        groups->nth[g] = seen[gpu[g]]++;
+    }
+    free(gpu);
+    free(seen);
+    return ok;
 }
 
-/* Threadblocks by group, in the plan's order within each. */
-static void list_groups(const struct nuna_workload *workload, const uint32_t *group,
-                        uint32_t groups, uint32_t *first, uint32_t *works)
+static void list_steps(const struct nuna_workload *workload, const struct groups *groups,
+                       struct step *steps)
 {
-    for (uint32_t w = 0; w < workload->work_count; w++)
-        first[group[w] + 2]++;
-    for (uint32_t g = 0; g < groups; g++)
-        first[g + 2] += first[g + 1];
-    for (uint32_t w = 0; w < workload->work_count; w++)
-        works[first[group[w] + 1]++] = w;
+    uint32_t turn = 0;
+    for (uint32_t w = 0; w < workload->work_count; w++) {
+        turn = w > 0 && workload->works[w].gpu == workload->works[w - 1].gpu ? turn + 1 : 0;
+        uint32_t g = groups->of[w];
+        steps[w] = (struct step){groups->size[g], groups->nth[g], turn, w};
+    }
+    qsort(steps, workload->work_count, sizeof *steps, compare_steps);
+}
+
+/* Second half. Threadblocks whose turn it is on all GPUs at once place their own memory before that
+ * of others, so that no GPU's rank gives it precedence. */
+static void place_steps(struct nap *nap, const struct groups *groups, const struct step *steps)
+{
+    uint32_t count = nap->placing->workload->work_count;
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first;
+             end < count && steps[end].size == steps[first].size &&
+             steps[end].nth == steps[first].nth && steps[end].turn == steps[first].turn;
+             end++)
+            place_work(nap, steps[end].work, groups->domain[groups->of[steps[end].work]]);
+        for (uint32_t k = first; nap->places_memory && k < end; k++)
+            place_chunks(nap, steps[k].work, true);
+        for (uint32_t k = first; nap->places_memory && k < end; k++)
+            place_chunks(nap, steps[k].work, false);
+    }
 }
 
 static bool budgets(struct nap *nap)
@@ -134,26 +190,29 @@ static bool budgets(struct nap *nap)
 bool nuna_place_nap(const struct nuna_placing *placing)
 {
     const struct nuna_workload *workload = placing->workload;
-    size_t count = workload->work_count;
+    size_t count = (size_t)workload->work_count + 1;
     struct nap nap = {
         .placing = placing,
         .places_memory = nuna_policy_places_memory(placing->spec->policy),
     };
-    uint32_t *group = calloc(count + 1, sizeof *group);
-    uint32_t *order = calloc(count + 1, sizeof *order);
-    uint32_t *first = calloc(count + 3, sizeof *first);
-    uint32_t *works = calloc(count + 1, sizeof *works);
-    bool ok = group && order && first && works && budgets(&nap);
-    uint32_t groups = ok ? nuna_logical_allocation(workload, group, order) : UINT32_MAX;
-    ok = groups != UINT32_MAX;
+    uint32_t *words = calloc(5 * count, sizeof *words);
+    struct step *steps = calloc(count, sizeof *steps);
+    bool ok = words && steps && budgets(&nap);
     if (ok) {
-        list_groups(workload, group, groups, first, works);
-        place_groups(&nap, order, first, works, groups);
+        struct groups groups = {.of = words,
+                                .order = words + count,
+                                .size = words + 2 * count,
+                                .domain = words + 3 * count,
+                                .nth = words + 4 * count};
+        groups.count = nuna_logical_allocation(workload, groups.of, groups.order);
+        ok = groups.count != UINT32_MAX && number_groups(&nap, &groups);
+        if (ok) {
+            list_steps(workload, &groups, steps);
+            place_steps(&nap, &groups, steps);
+        }
     }
-    free(group);
-    free(order);
-    free(first);
-    free(works);
+    free(words);
+    free(steps);
     free(nap.cu_left);
     free(nap.stack_left);
     return ok;

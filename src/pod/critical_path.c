@@ -11,6 +11,7 @@ static const char *const part_names[NUNA_PATH_PARTS] = {
     [NUNA_PATH_STORE_NOC] = "NoC to port",
     [NUNA_PATH_PORT] = "port, link, switch",
     [NUNA_PATH_SWITCH] = "switch output, link",
+    [NUNA_PATH_TRANSLATION] = "translation",
     [NUNA_PATH_REMOTE_NOC] = "NoC at destination",
     [NUNA_PATH_REMOTE_HBM] = "memory at destination",
     [NUNA_PATH_ACK] = "acknowledgement",
@@ -55,6 +56,8 @@ static void spend_store(nuna_time *parts, const struct nuna_op_trace *trace, boo
         spend(parts, NUNA_PATH_STORE_NOC, at, store + stamp[NUNA_STAMP_AT_PORT], end);
         spend(parts, NUNA_PATH_PORT, at, store + stamp[NUNA_STAMP_AT_SWITCH], end);
         spend(parts, NUNA_PATH_SWITCH, at, store + stamp[NUNA_STAMP_AT_PEER], end);
+        spend(parts, NUNA_PATH_TRANSLATION, at,
+              store + stamp[NUNA_STAMP_AT_PEER] + trace->translation, end);
         spend(parts, NUNA_PATH_REMOTE_NOC, at, store + stamp[NUNA_STAMP_AT_MEMORY], end);
     } else {
         spend(parts, NUNA_PATH_STORE_NOC, at, store + stamp[NUNA_STAMP_AT_MEMORY], end);
@@ -101,7 +104,7 @@ bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PAT
     for (uint64_t steps = 0; op != NUNA_NONE && steps <= 2 * plan->op_count; steps++) {
         uint32_t cause = sim->log[op].cause;
         nuna_time start = cause != NUNA_NONE ? sim->log[cause].end
-                          : first[op]        ? 0
+                          : first[op]        ? sim->origin
                                              : sim->log[op - 1].end;
         start = start < end ? start : end;
         spend_op(sim, op, start, end, ret_parts);

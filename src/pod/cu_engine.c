@@ -1,6 +1,7 @@
 /* The CU's side: cuts a threadblock's transfers into lines, issues loads and stores, counts what
  * comes back. */
 #include "pod/gpu_lp.h"
+#include "pod/translation.h"
 
 static const struct nuna_op *op_of(const struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
 {
@@ -49,6 +50,8 @@ static uint64_t open_chunk(struct nuna_gpu_lp *gpu, struct nuna_tb *tb, const st
     tb->src_position = from->position;
     tb->dst_position = to->position;
     tb->dst_gpu = dst->gpu;
+    tb->npa = nuna_pod_npa(gpu->pod, gpu->gpu, dst->gpu);
+    tb->ahead = to->position;
     tb->bytes = from->bytes < to->bytes ? from->bytes : to->bytes;
     tb->line = 0;
     return tb->bytes;
@@ -85,6 +88,8 @@ static bool transfer(void *context, uint32_t tb_index, uint32_t op)
     }
     if (!seek_chunk(gpu, tb))
         return true;
+    if (gpu->pod->prefetch != NUNA_AHEAD_OFF)
+        nuna_prefetch_flags(gpu, tb_index);
     tb->loading = true;
     nuna_cu_enqueue(gpu, tb_index);
     return false;
@@ -109,6 +114,8 @@ static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
         flight->tb = op_index;
         flight->target = flag.channel;
         flight->port = (uint8_t)flag.port;
+        flight->npa = nuna_pod_npa(gpu->pod, gpu->gpu, channel->peer);
+        flight->stamp[NUNA_STAMP_LENT_PAGE] = flag.page;
         flight->gpu = (uint16_t)channel->peer;
         flight->bytes = (uint16_t)gpu->pod->control_bytes;
         nuna_cu_push_store(&gpu->cus[cu], &gpu->flights, handle);
@@ -156,13 +163,19 @@ static uint32_t load_channel(struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
     return nuna_pod_locate(gpu->pod, gpu->gpu, position + tb->line).channel;
 }
 
-/* After a line (or operand): on to the next; the threadblock queues again while it has lines. */
+/* After a line (or operand): on to the next; the threadblock queues again while it has lines. A
+ * line's operands come one right after the other, whatever is outstanding: half a line that waited
+ * for the other half to find room could wait for ever. */
 static void advance(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb_index)
 {
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     const struct nuna_op *op = op_of(gpu, tb);
-    if (op->kind == NUNA_OP_REDUCE && ++tb->operand < op->src_count) {
-        push_tb(gpu, cu, tb_index);
+    cu->inside_line = op->kind == NUNA_OP_REDUCE && ++tb->operand < op->src_count;
+    if (cu->inside_line) {
+        tb->next = cu->tb_head;
+        if (cu->tb_head == NUNA_NO_TB)
+            cu->tb_tail = tb_index;
+        cu->tb_head = tb_index;
         return;
     }
     tb->operand = 0;
@@ -201,7 +214,11 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
         flight->kind = tb->flight_kind;
         flight->target = target.channel;
         flight->port = (uint8_t)target.port;
+        flight->npa = tb->npa;
+        flight->stamp[NUNA_STAMP_LENT_PAGE] = target.page;
         flight->gpu = (uint16_t)tb->dst_gpu;
+        if (gpu->pod->prefetch != NUNA_AHEAD_OFF && tb->npa)
+            nuna_prefetch_pages(gpu, tb_index);
         tb->pending++;
         if (flight->kind == NUNA_FLIGHT_REDUCE) {
             flight->gpu = op_of(gpu, tb)->src_count;
@@ -269,7 +286,7 @@ void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu_index)
         cu->free_at = now + gpu->pod->issue_interval;
         if (cu->store_head != NUNA_NO_FLIGHT)
             issue_store(gpu, cu, cu_index);
-        else if (cu->tb_head != NUNA_NO_TB && cu->outstanding < gpu->pod->max_outstanding)
+        else if (nuna_cu_can_load(cu, gpu->pod->max_outstanding))
             issue_load(gpu, cu);
     }
     kick(gpu, cu_index);
@@ -311,11 +328,14 @@ static void load_back(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t hand
 static void remote_store_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)
 {
     struct nuna_tb *tb = &gpu->tbs[flight->tb];
+    if (flight->npa)
+        nuna_translation_acked(gpu, flight);
     if (--tb->unacked > 0 || !tb->signal_waits)
         return;
     tb->signal_waits = false;
     struct nuna_op_trace *trace = &gpu->trace[tb->op];
     nuna_trace_take(trace, flight, true, true);
+    trace->translation = flight->link;
     trace->acked = nuna_flight_since(flight, gpu->lp->now);
     uint32_t tb_index = flight->tb;
     issue_flags(gpu, tb_index, tb->op);

@@ -1,5 +1,6 @@
 /* What happens when: the events of one GPU. */
 #include "pod/gpu_lp.h"
+#include "pod/translation.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,14 @@ struct store_payload {
     uint32_t at_port, at_switch;    /* stamps */
     uint32_t link;                  /* flight at the source; FLAG: channel at the destination */
     uint32_t tb;                    /* FLAG: the SIGNAL operation */
+    uint32_t page;
     uint16_t target, bytes;
-    uint8_t kind, port;
+    uint8_t kind, port, npa;
 };
 
 struct ack_payload {
     uint32_t handle; /* flight at the source */
+    uint32_t translation;
     uint32_t stamps[NUNA_STAMP_COUNT - NUNA_STAMP_AT_SWITCH];
 };
 
@@ -24,8 +27,7 @@ _Static_assert(sizeof(struct ack_payload) <= sizeof((struct nuna_message){0}.pay
 
 static uint32_t wire_bytes(const struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)
 {
-    bool data = flight->phase == NUNA_PHASE_STORE && flight->kind != NUNA_FLIGHT_FLAG;
-    return data ? flight->bytes : gpu->pod->control_bytes;
+    return flight->phase == NUNA_PHASE_STORE ? flight->bytes : gpu->pod->control_bytes;
 }
 
 /* A packet reaches its I/O port: out to the switch plane, as a message. */
@@ -35,14 +37,21 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_time now = gpu->lp->now;
     nuna_time at_switch =
         nuna_scaleup_depart(&gpu->scaleup, flight->port, now, wire_bytes(gpu, flight));
-    struct nuna_message *message = nuna_lp_send(gpu->lp, flight->gpu);
+    /* Folded, the packet arrives at the peer's representative, as from whoever we are then. */
+    const struct nuna_fold *fold = &gpu->pod->fold;
+    uint32_t dest = gpu->seen ? fold->lp[flight->gpu] : flight->gpu;
+    uint32_t source = gpu->seen ? gpu->seen[flight->gpu] : gpu->gpu;
+    struct nuna_message *message = nuna_lp_send(gpu->lp, (uint16_t)dest);
     message->time = at_switch;
-    message->source = (uint16_t)gpu->gpu;
-    message->rel = (uint16_t)((gpu->gpu + gpu->pod->gpu_count - flight->gpu) % gpu->pod->gpu_count);
+    message->source = (uint16_t)source;
+    message->rel = (uint16_t)nuna_pod_rel(gpu->pod, gpu->gpu, flight->gpu);
     message->kind = NUNA_EV_SWITCH;
     if (flight->phase == NUNA_PHASE_ACK) {
         message->tag = NUNA_PHASE_ACK;
-        struct ack_payload ack = {.handle = flight->link};
+        struct ack_payload ack = {
+            .handle = flight->link,
+            .translation = flight->stamp[NUNA_STAMP_LENT_TRANSLATION],
+        };
         memcpy(ack.stamps, &flight->stamp[NUNA_STAMP_AT_SWITCH], sizeof ack.stamps);
         memcpy(message->payload, &ack, sizeof ack);
         nuna_flight_put(&gpu->flights, handle);
@@ -50,22 +59,24 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     }
     nuna_flight_stamp(flight, NUNA_STAMP_AT_PORT, now);
     nuna_flight_stamp(flight, NUNA_STAMP_AT_SWITCH, at_switch);
-    bool flag = flight->kind == NUNA_FLIGHT_FLAG;
+    bool posted = flight->kind >= NUNA_FLIGHT_FLAG;
     struct store_payload store = {
         .start_low = (uint32_t)flight->start,
         .start_high = (uint32_t)(flight->start >> 32),
         .at_port = flight->stamp[NUNA_STAMP_AT_PORT],
         .at_switch = flight->stamp[NUNA_STAMP_AT_SWITCH],
-        .link = flag ? flight->link : handle,
-        .tb = flight->tb,
+        .link = posted ? flight->link : handle,
+        .tb = posted ? nuna_fold_op(fold, flight->tb, gpu->gpu, source) : flight->tb,
+        .page = flight->stamp[NUNA_STAMP_LENT_PAGE],
         .target = flight->target,
         .bytes = flight->bytes,
-        .kind = flag ? NUNA_FLIGHT_FLAG : NUNA_FLIGHT_REMOTE,
+        .kind = posted ? flight->kind : NUNA_FLIGHT_REMOTE,
         .port = flight->port,
+        .npa = flight->npa,
     };
     message->tag = NUNA_PHASE_STORE;
     memcpy(message->payload, &store, sizeof store);
-    if (flag)
+    if (posted)
         nuna_flight_put(&gpu->flights, handle);
 }
 
@@ -86,6 +97,7 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
         memcpy(&ack, message->payload, sizeof ack);
         struct nuna_flight *flight = nuna_flight(&gpu->flights, ack.handle);
         memcpy(&flight->stamp[NUNA_STAMP_AT_SWITCH], ack.stamps, sizeof ack.stamps);
+        flight->link = ack.translation;
         flight->phase = NUNA_PHASE_ACK;
         return ack.handle;
     }
@@ -96,6 +108,8 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
     flight->start = (nuna_time)store.start_high << 32 | store.start_low;
     flight->stamp[NUNA_STAMP_AT_PORT] = store.at_port;
     flight->stamp[NUNA_STAMP_AT_SWITCH] = store.at_switch;
+    flight->stamp[NUNA_STAMP_LENT_PAGE] = store.page;
+    flight->stamp[NUNA_STAMP_LENT_TRANSLATION] = 0;
     flight->tb = store.tb;
     flight->link = store.link;
     flight->local = store.target;
@@ -104,6 +118,7 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
     flight->kind = store.kind;
     flight->phase = NUNA_PHASE_STORE;
     flight->port = store.port;
+    flight->npa = store.npa;
     return handle;
 }
 
@@ -113,8 +128,21 @@ static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_time in =
         nuna_scaleup_arrive(&gpu->scaleup, flight->port, gpu->lp->now, wire_bytes(gpu, flight));
+    if (__builtin_expect(flight->npa & (flight->phase == NUNA_PHASE_STORE), 0)) {
+        nuna_translation_arrive(gpu, handle, in);
+        return;
+    }
     struct nuna_event event = nuna_event_make(NUNA_EV_PORT_IN, handle);
     nuna_lp_schedule(gpu->lp, in, event);
+}
+
+static inline void to_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
+                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
+                  wire_bytes(gpu, flight), handle);
 }
 
 /* A packet is in at the port: on to memory, or, an acknowledgement, to the CU that waits for it. */
@@ -129,9 +157,15 @@ static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
         return;
     }
     nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, gpu->lp->now);
-    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
-                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
-                  wire_bytes(gpu, flight), handle);
+    if (__builtin_expect(gpu->pod->translation == NUNA_TRANSLATION_FULL, 0) &&
+        nuna_mmu_hold(&gpu->translation->mmu, flight->port, handle, gpu->lp->now))
+        return;
+    to_memory(gpu, handle);
+}
+
+void nuna_gpu_lp_admit(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    to_memory(gpu, handle);
 }
 
 static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
@@ -150,6 +184,7 @@ static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_trace_take(&gpu->channel_trace[flight->link], flight, false, true);
+    gpu->channel_trace[flight->link].translation = flight->stamp[NUNA_STAMP_LENT_TRANSLATION];
     uint32_t channel = flight->link, cause = flight->tb;
     nuna_flight_put(&gpu->flights, handle);
     nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);
@@ -220,6 +255,9 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
     case NUNA_EV_CU_ISSUE:
         nuna_cu_issue(gpu, nuna_event_handle(event));
         break;
+    case NUNA_EV_TRANSLATION:
+        nuna_translation_event(gpu, event.body);
+        break;
     default:
         __builtin_unreachable();
     }
@@ -231,7 +269,7 @@ static inline void prefetch_event(void *model, struct nuna_event event)
     uint32_t kind = nuna_event_kind(event);
     if (kind == NUNA_NOC_HOP)
         nuna_noc_prefetch(&gpu->noc, event);
-    else if (kind != NUNA_EV_CU_ISSUE)
+    else if (kind < NUNA_EV_CU_ISSUE)
         nuna_prefetch(nuna_flight(&gpu->flights, nuna_event_handle(event)));
 }
 
@@ -242,13 +280,15 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
         gpu->lp->out_of_memory = true;
 }
 
-bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace)
 {
+    uint32_t index = pod->fold.gpu[lp_index];
     const struct nuna_plan_gpu *plan_gpu = &pod->plan->gpus[index];
     gpu->pod = pod;
     gpu->gpu = index;
+    gpu->seen = pod->fold.seen ? &pod->fold.seen[(size_t)lp_index * pod->gpu_count] : NULL;
     gpu->lp = lp;
     gpu->trace = trace;
     gpu->cus = calloc(pod->topology.cu_count, sizeof *gpu->cus);
@@ -277,6 +317,7 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
     nuna_scaleup_finish(&gpu->scaleup);
     nuna_flight_pool_finish(&gpu->flights);
     nuna_exec_finish(&gpu->exec);
+    nuna_translation_destroy(gpu->translation);
     free(gpu->cus);
     free(gpu->tbs);
     free(gpu->tiles);

@@ -4,6 +4,7 @@
 #define NUNA_POD_GPU_LP_H
 
 #include "collectives/exec.h"
+#include "core/group.h"
 #include "core/kernel.h"
 #include "core/latency.h"
 #include "gpu/address_map.h"
@@ -12,7 +13,9 @@
 #include "gpu/hbm.h"
 #include "gpu/placement.h"
 #include "gpu/topology.h"
+#include "mmu/link_mmu.h"
 #include "noc/mesh.h"
+#include "pod/fold.h"
 #include "pod/layout.h"
 #include "scaleup/clos.h"
 #include <string.h>
@@ -20,9 +23,12 @@
 enum {
     NUNA_EV_MEMORY_DONE = NUNA_NOC_KINDS, /* an access is done: flight */
     NUNA_EV_PORT_IN,                      /* a packet from the switch is in at the port: flight */
-    NUNA_EV_SWITCH,   /* message: a packet is at the output queue towards us: flight */
-    NUNA_EV_CU_ISSUE, /* an issue slot: CU */
+    NUNA_EV_SWITCH,      /* message: a packet is at the output queue towards us: flight */
+    NUNA_EV_CU_ISSUE,    /* an issue slot: CU */
+    NUNA_EV_TRANSLATION, /* of pod/translation.h, which says what it is about */
 };
+
+struct nuna_translation;
 
 /* Constant during a run, shared by all GPUs. */
 struct nuna_pod {
@@ -34,8 +40,15 @@ struct nuna_pod {
     struct nuna_address_map map;
     struct nuna_layout layout;
     struct nuna_placement placement;
+    struct nuna_group group; /* relabellings that leave the pod's structure as it is */
+    struct nuna_fold fold;
     uint32_t domains; /* granularity of the placement; 1 for policies without domains */
     uint32_t gpu_count;
+    uint32_t gpus_per_node;
+    enum nuna_translation_mode translation;
+    struct nuna_mmu_shape mmu;
+    enum nuna_translate_ahead prefetch;
+    uint64_t prefetch_distance; /* bytes */
     uint32_t flit_bytes, control_bytes;
     uint32_t max_outstanding;
     nuna_time issue_interval;
@@ -47,7 +60,8 @@ struct nuna_pod {
 struct nuna_op_trace {
     nuna_time start; /* issue of the load; of the store when `has_load` is false */
     uint32_t stamp[NUNA_STAMP_COUNT];
-    uint32_t acked; /* since the issue of the store; 0: not */
+    uint32_t acked;       /* since the issue of the store; 0: not */
+    uint32_t translation; /* of the store */
     bool has_load, has_store;
 };
 
@@ -62,11 +76,13 @@ struct nuna_tb {
     uint32_t dst_gpu;
     uint64_t line, bytes;                /* of that chunk: offset of the next line, bytes in all */
     uint64_t src_position, dst_position; /* of the chunk */
+    uint64_t ahead;                      /* first position of it that no prefetch covers */
     uint32_t pending;                    /* lines on their way that the operation waits for */
     uint32_t unacked;                    /* remote stores not acknowledged, of all operations */
     uint32_t next;                       /* in the CU's list */
     uint8_t flight_kind;                 /* enum nuna_flight_kind */
     bool loading;                        /* lines are left to load */
+    uint8_t npa;                         /* the chunk's destination is in another node */
     bool signal_waits;                   /* a SIGNAL waits for `unacked` to become 0 */
 };
 
@@ -79,7 +95,8 @@ struct nuna_tile {
 
 struct nuna_gpu_lp {
     const struct nuna_pod *pod;
-    uint32_t gpu;
+    uint32_t gpu;         /* the one simulated; when folded it stands for others, too */
+    const uint16_t *seen; /* of nuna_fold, or NULL */
     struct nuna_lp *lp;
     struct nuna_noc noc;
     struct nuna_hbm hbm;
@@ -94,11 +111,13 @@ struct nuna_gpu_lp {
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;
+    struct nuna_translation *translation; /* NULL when off */
 };
 
 extern const struct nuna_machine nuna_gpu_machine;
 
-bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t index,
+/* Logical process `lp_index` is that of GPU pod->fold.gpu[lp_index]. */
+bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace);
 void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu);
@@ -108,6 +127,22 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end);
 void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message);
 
+/* A store or flag is in at its port, its address known: on to memory. */
+void nuna_gpu_lp_admit(struct nuna_gpu_lp *gpu, uint32_t handle);
+
+/* The group difference of two GPUs of the pod. */
+static inline uint32_t nuna_pod_rel(const struct nuna_pod *pod, uint32_t source, uint32_t dest)
+{
+    return nuna_group_difference(&pod->group, source, dest);
+}
+
+/* Whether accesses from one GPU to the other carry network physical addresses. */
+static inline bool nuna_pod_npa(const struct nuna_pod *pod, uint32_t source, uint32_t dest)
+{
+    return pod->translation != NUNA_TRANSLATION_OFF &&
+           source / pod->gpus_per_node != dest / pod->gpus_per_node;
+}
+
 /* Keeps where a flight's time went. */
 static inline void nuna_trace_take(struct nuna_op_trace *trace, const struct nuna_flight *flight,
                                    bool has_load, bool has_store)
@@ -116,6 +151,7 @@ static inline void nuna_trace_take(struct nuna_op_trace *trace, const struct nun
     memcpy(trace->stamp, flight->stamp, sizeof trace->stamp);
     trace->has_load = has_load;
     trace->has_store = has_store;
+    trace->translation = 0;
 }
 
 /* pod/background.c: starts the tiles, one per CU of `cu`, and follows them. */

@@ -1,4 +1,5 @@
 #include "pod/layout.h"
+#include "core/group.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static uint32_t in_order(const struct nuna_plan *plan, uint32_t gpu, enum nuna_b
                                   nuna_plan_chunk_block(plan, gpu, buffer, count - 1))
         return n;
     uint32_t per_block = count / ranks;
-    return (gpu + n / per_block) % ranks * per_block + n % per_block;
+    struct nuna_group group = nuna_group_make(ranks, plan->gpus_per_node);
+    return nuna_group_add(&group, gpu, n / per_block) * per_block + n % per_block;
 }
 
 /* Places one buffer's chunks from `position` on and returns the end. */

@@ -46,6 +46,13 @@ static void print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+double nuna_events_per_s(const struct nuna_run_info *info, const struct nuna_result *result)
+{
+    double simulated =
+        (double)result->events * result->simulated_gpus / (double)info->plan->gpu_count;
+    return info->wall_s > 0 ? simulated / info->wall_s : 0;
+}
+
 static void print_names(FILE *out, const struct nuna_run_info *info)
 {
     print_text(out, info->config);
@@ -85,6 +92,17 @@ static void print_times(FILE *out, const struct nuna_run_info *info,
     }
 }
 
+static void print_translation(FILE *out, const struct nuna_translation_result *t)
+{
+    uint64_t mean = t->requests ? (t->latency_sum + t->requests / 2) / t->requests : 0;
+    fprintf(out, ",%" PRIu64 ",", t->requests);
+    print_thousandths(out, mean);
+    fputc(',', out);
+    print_thousandths(out, t->latency_max);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t->l1_hits,
+            t->l1_merged, t->walks, t->live_pages, t->ahead_requests);
+}
+
 bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
                          const struct nuna_result *result)
 {
@@ -100,11 +118,14 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
                 fputc(*c == ' ' || *c == '-' ? '_' : *c, out);
         fputs("_ns", out);
     }
-    fputc('\n', out);
+    fputs(",translated,translation_mean_ns,translation_max_ns,translation_l1_hits,"
+          "translation_l1_mshr_hits,translation_walks,translation_live_pages,translation_ahead"
+          ",exactness,simulated_gpus\n",
+          out);
     print_names(out, info);
     fprintf(out, "%s,", nuna_status_name(result->status));
     print_times(out, info, result);
-    double rate = info->wall_s > 0 ? (double)result->events / info->wall_s : 0;
+    double rate = nuna_events_per_s(info, result);
     fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.0f,%" PRIu64, result->bytes_requested,
             result->bytes_delivered, result->events, info->wall_s, rate, info->peak_rss_bytes);
     fprintf(out, ",%.3f,%.4f", nuna_latency_sd(result->latency) / 1e3,
@@ -113,12 +134,14 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
         fputc(',', out);
         print_thousandths(out, result->path[p]);
     }
-    fputc('\n', out);
+    print_translation(out, &result->translation);
+    fprintf(out, ",%s,%u\n", result->approximate ? "approx" : "exact", result->simulated_gpus);
     return !ferror(out);
 }
 
 struct links_context {
     FILE *out;
+    const char *flag;
     nuna_time elapsed;
 };
 
@@ -135,27 +158,41 @@ static bool print_link(void *context, const struct nuna_resource *resource)
         links->elapsed ? (uint64_t)((unsigned __int128)busy * 1000000 / links->elapsed) : 0;
     fprintf(links->out, ",%" PRIu64 ".%06" PRIu64 ",", share / 1000000, share % 1000000);
     print_thousandths(links->out, resource->max_wait);
-    fputc('\n', links->out);
+    fprintf(links->out, "%s\n", links->flag);
     return !ferror(links->out);
 }
 
-bool nuna_report_links(FILE *out, const struct nuna_sim *sim, nuna_time elapsed)
+/* What every row of an approximate run's tables ends with: of nothing else, so that exact tables
+ * are the same however they were come by. */
+static const char *approx_flag(const struct nuna_result *result)
 {
-    fputs("gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns\n", out);
-    struct links_context context = {.out = out, .elapsed = elapsed};
+    return result->approximate ? ",approx" : "";
+}
+
+static const char *approx_title(const struct nuna_result *result)
+{
+    return result->approximate ? ",exactness" : "";
+}
+
+bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
+{
+    fprintf(out, "gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns%s\n", approx_title(result));
+    struct links_context context = {
+        .out = out, .flag = approx_flag(result), .elapsed = result->drained};
     return nuna_sim_visit_resources(sim, print_link, &context) && !ferror(out);
 }
 
-bool nuna_report_latency(FILE *out, const struct nuna_latency *latency)
+bool nuna_report_latency(FILE *out, const struct nuna_result *result)
 {
-    fputs("from_ns,to_ns,stores\n", out);
+    const struct nuna_latency *latency = result->latency;
+    fprintf(out, "from_ns,to_ns,stores%s\n", approx_title(result));
     for (uint32_t bin = 0; bin + 1 < NUNA_LATENCY_BINS; bin++) {
         if (latency->bins[bin] == 0)
             continue;
         print_thousandths(out, nuna_latency_bin_start(bin));
         fputc(',', out);
         print_thousandths(out, nuna_latency_bin_start(bin + 1));
-        fprintf(out, ",%" PRIu64 "\n", latency->bins[bin]);
+        fprintf(out, ",%" PRIu64 "%s\n", latency->bins[bin], approx_flag(result));
     }
     return !ferror(out);
 }

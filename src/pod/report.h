@@ -28,7 +28,11 @@ const char *nuna_status_name(enum nuna_sim_status status); /* "ok" or "incomplet
 
 bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
                          const struct nuna_result *result);
-bool nuna_report_links(FILE *out, const struct nuna_sim *sim, nuna_time elapsed);
-bool nuna_report_latency(FILE *out, const struct nuna_latency *latency);
+bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result);
+bool nuna_report_latency(FILE *out, const struct nuna_result *result);
+
+/* Events really simulated, in a second of wall-clock time: a folded run simulates fewer than it
+ * stands for. */
+double nuna_events_per_s(const struct nuna_run_info *info, const struct nuna_result *result);
 
 #endif

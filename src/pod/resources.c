@@ -116,7 +116,7 @@ bool nuna_sim_visit_resources(const struct nuna_sim *sim,
     struct visitor visitor = {.visit = visit, .context = context};
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         visitor.resource.gpu = g;
-        if (!visit_gpu(&visitor, &sim->gpus[g]))
+        if (!visit_gpu(&visitor, nuna_sim_gpu(sim, g)))
             return false;
     }
     return true;

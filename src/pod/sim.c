@@ -2,7 +2,9 @@
  * on them. */
 #include "pod/sim.h"
 #include "pod/sim_private.h"
+#include "pod/translation.h"
 #include "pod/workload.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +71,6 @@ static bool place(struct nuna_sim *sim)
         (!pod->placement.pages || pack(pod, &spec, &workload)) &&
         nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
     nuna_workload_finish(&workload);
-    for (uint32_t g = 0; ok && g < pod->gpu_count; g++)
-        for (uint32_t tb = 0; tb < pod->plan->gpus[g].tb_count; tb++)
-            sim->gpus[g].tbs[tb].cu = pod->placement.cu[pod->plan->gpus[g].tb_at + tb];
     return ok;
 }
 
@@ -79,8 +78,8 @@ static bool place(struct nuna_sim *sim)
  * collective's threadblocks. */
 static bool place_background(struct nuna_sim *sim)
 {
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        struct nuna_gpu_lp *gpu = &sim->gpus[g];
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        struct nuna_gpu_lp *gpu = &sim->gpus[lp];
         uint32_t count = gpu->plan_tb_count + gpu->tile_count;
         uint32_t *cu = calloc((size_t)count + 1, sizeof *cu);
         bool ok = cu && nuna_placement_ua(&sim->pod.topology, count, cu) &&
@@ -92,36 +91,102 @@ static bool place_background(struct nuna_sim *sim)
     return true;
 }
 
+static bool build_gpus(struct nuna_sim *sim)
+{
+    struct nuna_pod *pod = &sim->pod;
+    uint32_t count = pod->fold.lp_count;
+    sim->kernel = nuna_kernel_create(count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
+    sim->gpus = calloc(count, sizeof *sim->gpus);
+    if (!sim->kernel || !sim->gpus ||
+        (sim->options.reference && !nuna_kernel_use_reference(sim->kernel)))
+        return false;
+    for (uint32_t lp = 0; lp < count; lp++) {
+        struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        if (!nuna_gpu_lp_init(gpu, pod, lp, nuna_kernel_lp(sim->kernel, lp),
+                              nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
+            return false;
+        uint32_t tb_at = pod->plan->gpus[gpu->gpu].tb_at;
+        for (uint32_t tb = 0; tb < gpu->plan_tb_count; tb++)
+            gpu->tbs[tb].cu = pod->placement.cu[tb_at + tb];
+        if (!nuna_translation_create(gpu))
+            return false;
+    }
+    return pod->params->background.gemm_size == 0 || place_background(sim);
+}
+
 static bool build(struct nuna_sim *sim, const struct nuna_params *params,
-                  const struct nuna_plan *plan)
+                  const struct nuna_plan *plan, struct nuna_error *err)
 {
     struct nuna_pod *pod = &sim->pod;
     pod_constants(pod, params, plan);
-    sim->kernel =
-        nuna_kernel_create(pod->gpu_count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
-    sim->gpus = calloc(pod->gpu_count, sizeof *sim->gpus);
     sim->log = calloc(plan->op_count + 1, sizeof *sim->log);
     sim->trace = calloc(plan->op_count + 1, sizeof *sim->trace);
-    if (!sim->kernel || !sim->gpus || !sim->log || !sim->trace ||
-        !nuna_noc_shape_init(&pod->noc, params) ||
+    if (!sim->log || !sim->trace || !nuna_noc_shape_init(&pod->noc, params) ||
         !nuna_topology_init(&pod->topology, &pod->noc, params) ||
         !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
-                          pod->flit_bytes))
-        return false;
-    for (uint32_t g = 0; g < pod->gpu_count; g++)
-        if (!nuna_gpu_lp_init(&sim->gpus[g], pod, g, nuna_kernel_lp(sim->kernel, g),
-                              nuna_kernel_arena(sim->kernel), sim->log, sim->trace))
-            return false;
-    return place(sim) && (params->background.gemm_size == 0 || place_background(sim));
+                          pod->flit_bytes) ||
+        !place(sim))
+        return nuna_fail_memory(err, "the pod");
+    nuna_translation_shape(pod);
+    /* A trace is one GPU's own story. */
+    bool traced = pod->translation != NUNA_TRANSLATION_OFF && params->translation.trace > 0;
+    return nuna_fold_init(&pod->fold, pod, traced ? NUNA_FOLD_OFF : sim->options.fold, err) &&
+           (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
 /* Page tables grow with the message; beyond this they would crowd out the simulation. */
 #define PAGE_TABLE_BYTES_MAX (4ull << 30)
 
+/* A GPU's image must fit its stacks. */
+static bool check_capacity(const struct nuna_params *params, const struct nuna_plan *plan,
+                           uint64_t size, struct nuna_error *err)
+{
+    struct nuna_layout layout = {0};
+    uint64_t capacity = (uint64_t)params->hbm.stack_capacity * (uint64_t)params->hbm.stacks;
+    bool fits = true;
+    if (!nuna_layout_init(&layout, plan, size, (uint64_t)params->hbm.page_size,
+                          (uint32_t)params->noc.flit_size)) {
+        nuna_layout_finish(&layout);
+        return nuna_fail_memory(err, "the memory layout");
+    }
+    for (uint32_t g = 0; fits && g < plan->gpu_count; g++) {
+        char due[32], held[32];
+        fits =
+            layout.gpus[g].end <= capacity ||
+            nuna_fail(
+                err, NUNA_EXIT_BAD_INPUT,
+                "collective.size: GPU %u would need %s of memory, but its %" PRId64
+                " stacks hold %s; expected a smaller size, or larger stacks "
+                "(hbm.stack_capacity)",
+                g, nuna_units_format((int64_t)layout.gpus[g].end, NUNA_Q_SIZE, "", due, sizeof due),
+                params->hbm.stacks,
+                nuna_units_format((int64_t)capacity, NUNA_Q_SIZE, "", held, sizeof held));
+    }
+    nuna_layout_finish(&layout);
+    return fits;
+}
+
+/* Page numbers to be translated have 32 bits. */
+static bool check_page_numbers(const struct nuna_params *params, uint64_t size,
+                               struct nuna_error *err)
+{
+    char page[32];
+    uint64_t pages = size / (uint64_t)params->hbm.page_size;
+    if (params->translation.mode == NUNA_TRANSLATION_OFF || pages < UINT32_MAX / 4)
+        return true;
+    nuna_units_format(params->hbm.page_size, NUNA_Q_SIZE, "", page, sizeof page);
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "collective.size: too many pages of %s (hbm.page_size) to translate; expected "
+                     "a smaller size, larger pages, or translation.mode off",
+                     page);
+}
+
 bool nuna_sim_check(const struct nuna_params *params, const struct nuna_plan *plan, uint64_t size,
                     struct nuna_error *err)
 {
     enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
+    if (!check_capacity(params, plan, size, err) || !check_page_numbers(params, size, err))
+        return false;
     if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
         return true;
     /* Input, output and scratch are at most `size` each, but for the rounding of chunks. */
@@ -144,11 +209,15 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
     struct nuna_sim *sim = calloc(1, sizeof *sim);
     if (sim) {
         sim->options = *options;
+        sim->origin = nuna_pretranslate_lead(params);
         sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
     }
-    if (!sim || !build(sim, params, plan)) {
-        nuna_sim_destroy(sim);
+    if (!sim) {
         nuna_fail_memory(err, "the pod");
+        return NULL;
+    }
+    if (!build(sim, params, plan, err)) {
+        nuna_sim_destroy(sim);
         return NULL;
     }
     return sim;
@@ -158,9 +227,10 @@ void nuna_sim_destroy(struct nuna_sim *sim)
 {
     if (!sim)
         return;
-    for (uint32_t g = 0; sim->gpus && g < sim->pod.gpu_count; g++)
-        nuna_gpu_lp_finish(&sim->gpus[g]);
+    for (uint32_t lp = 0; sim->gpus && lp < sim->pod.fold.lp_count; lp++)
+        nuna_gpu_lp_finish(&sim->gpus[lp]);
     nuna_kernel_destroy(sim->kernel);
+    nuna_fold_finish(&sim->pod.fold);
     nuna_placement_finish(&sim->pod.placement);
     nuna_layout_finish(&sim->pod.layout);
     nuna_topology_finish(&sim->pod.topology);
@@ -192,9 +262,9 @@ static void expect(void *model, uint32_t lp, const struct nuna_message *message)
 static uint64_t bytes_delivered(const struct nuna_sim *sim)
 {
     uint64_t bytes = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        bytes += sim->gpus[g].bytes_delivered;
-    return bytes;
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        bytes += sim->gpus[lp].bytes_delivered;
+    return bytes * nuna_fold_factor(&sim->pod.fold);
 }
 
 static void report_progress(void *model, nuna_time now)
@@ -204,7 +274,7 @@ static void report_progress(void *model, nuna_time now)
         .now = now,
         .bytes_delivered = bytes_delivered(sim),
         .bytes_requested = sim->bytes_requested,
-        .events = nuna_kernel_events(sim->kernel),
+        .events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(&sim->pod.fold),
     };
     sim->options.progress(sim->options.progress_context, &progress);
 }
@@ -212,8 +282,8 @@ static void report_progress(void *model, nuna_time now)
 static bool collective_done(void *model)
 {
     const struct nuna_sim *sim = model;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        if (sim->gpus[g].exec.unfinished > 0)
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        if (sim->gpus[lp].exec.unfinished > 0)
             return false;
     return true;
 }
@@ -222,14 +292,17 @@ static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
 {
     size_t at = 0;
     uint64_t waiting = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        struct nuna_exec exec = nuna_sim_gpu(sim, g)->exec;
+        exec.gpu = g; /* the same state under its own name */
         for (uint32_t tb = 0; tb < sim->pod.plan->gpus[g].tb_count; tb++) {
             char line[160];
-            if (!nuna_exec_describe_wait(&sim->gpus[g].exec, tb, line, sizeof line))
+            if (!nuna_exec_describe_wait(&exec, tb, line, sizeof line))
                 continue;
             if (++waiting <= 6)
                 at += (size_t)snprintf(text + at, size - at, "\n  %s", line);
         }
+    }
     if (waiting > 6)
         snprintf(text + at, size - at, "\n  and %llu more", (unsigned long long)(waiting - 6));
 }
@@ -242,18 +315,68 @@ static bool visit_busiest(void *context, const struct nuna_resource *resource)
     return true;
 }
 
+/* Gives every GPU its representative's record of operations. */
+static void expand_log(struct nuna_sim *sim)
+{
+    const struct nuna_fold *fold = &sim->pod.fold;
+    for (uint32_t g = 0; g < fold->gpu_count; g++) {
+        uint32_t rep = fold->gpu[fold->lp[g]];
+        uint32_t element = nuna_group_difference(&sim->pod.group, g, rep);
+        if (g == rep)
+            continue;
+        for (uint32_t op = fold->op_first[g]; op < fold->op_first[g + 1]; op++) {
+            uint32_t from = nuna_fold_op(fold, op, g, rep);
+            sim->log[op] = sim->log[from];
+            sim->trace[op] = sim->trace[from];
+            uint32_t cause = sim->log[from].cause;
+            if (cause == NUNA_NONE)
+                continue;
+            uint32_t whose = nuna_fold_op_gpu(fold, cause);
+            sim->log[op].cause =
+                nuna_fold_op(fold, cause, whose, nuna_group_add(&sim->pod.group, whose, element));
+        }
+    }
+}
+
+static bool collect_translation(const struct nuna_sim *sim, struct nuna_translation_result *result)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_translation *t = nuna_sim_gpu(sim, g)->translation;
+        uint64_t live = 0;
+        if (t && !nuna_translation_live(t, &live))
+            return false;
+        result->live_pages = live > result->live_pages ? live : result->live_pages;
+        for (uint32_t c = 0; t && c < NUNA_CLASS_COUNT; c++) {
+            const struct nuna_class_count *count = &t->classes[c];
+            result->requests += count->requests;
+            result->latency_sum += count->latency_sum;
+            if (count->latency_max > result->latency_max)
+                result->latency_max = count->latency_max;
+            if (c == NUNA_CLASS_L1_HIT)
+                result->l1_hits += count->requests;
+            if (c >= NUNA_CLASS_L1_MERGED)
+                result->l1_merged += count->requests;
+        }
+        result->walks += t ? t->mmu.counts.walks : 0;
+        result->ahead_requests += t ? t->ahead_sent : 0;
+    }
+    return true;
+}
+
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
                     struct nuna_result *result)
 {
     uint64_t unfinished = 0;
+    const struct nuna_fold *fold = &sim->pod.fold;
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        const struct nuna_gpu_lp *gpu = nuna_sim_gpu(sim, g);
         unfinished += gpu->exec.unfinished;
         result->time = gpu->exec.finished > result->time ? gpu->exec.finished : result->time;
         nuna_latency_merge(&sim->latency, &gpu->latency);
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
     }
+    result->time -= result->time > sim->origin ? sim->origin : result->time;
     result->drained = nuna_kernel_now(sim->kernel);
     result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
                      : unfinished > 0                  ? NUNA_SIM_DEADLOCK
@@ -262,11 +385,15 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->stores = sim->latency.count;
     result->bytes_requested = sim->bytes_requested;
     result->bytes_delivered = bytes_delivered(sim);
-    result->events = nuna_kernel_events(sim->kernel);
+    result->events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(fold);
+    result->simulated_gpus = fold->lp_count;
+    result->approximate = fold->approximate;
+    expand_log(sim);
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);
     if (result->status == NUNA_SIM_COMPLETE)
-        return nuna_critical_path(sim, result->path, &result->path_ops);
+        return collect_translation(sim, &result->translation) &&
+               nuna_critical_path(sim, result->path, &result->path_ops);
     result->time = result->drained;
     if (result->status == NUNA_SIM_DEADLOCK)
         list_waiters(sim, result->waiters, sizeof result->waiters);
@@ -276,9 +403,12 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
 {
     memset(ret_result, 0, sizeof *ret_result);
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        nuna_exec_start(&sim->gpus[g].exec, 0);
-        nuna_background_start(&sim->gpus[g]);
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        if (sim->origin > 0)
+            nuna_pretranslate_start(&sim->gpus[lp]);
+        else
+            nuna_exec_start(&sim->gpus[lp].exec, 0);
+        nuna_background_start(&sim->gpus[lp]);
     }
     const struct nuna_kernel_ops ops = {
         .run = run_lp,

@@ -16,11 +16,20 @@ struct nuna_progress {
     uint64_t bytes_delivered, bytes_requested, events;
 };
 
+/* Simulating few GPUs that stand for all: pod/fold.h. */
+enum nuna_fold_mode {
+    NUNA_FOLD_OFF,
+    NUNA_FOLD_AUTO,   /* where it changes nothing, which is proved for the given input */
+    NUNA_FOLD_APPROX, /* one GPU stands for all, be they alike or not */
+};
+
 struct nuna_sim_options {
     uint64_t size;    /* bytes: the larger of one GPU's input and output buffer */
     uint32_t threads; /* >= 1 */
     /* NAR granularity, a divisor of the ports; used by policies that know domains. */
     uint32_t domains;
+    enum nuna_fold_mode fold;
+    bool reference; /* the plain kernel (core/kernel.h); needs threads == 1 and NUNA_FOLD_OFF */
     const volatile sig_atomic_t *stop; /* set by a signal handler; may be NULL */
     void (*progress)(void *context, const struct nuna_progress *progress); /* may be NULL */
     void *progress_context;
@@ -30,15 +39,16 @@ struct nuna_sim_options {
 enum nuna_path_part {
     NUNA_PATH_ISSUE, /* waiting for the CU: issue slots, the outstanding limit, other threadblocks
                       */
-    NUNA_PATH_LOAD_NOC,   /* local load: request to the stack and data back */
-    NUNA_PATH_LOAD_HBM,   /* local load: memory */
-    NUNA_PATH_STORE_NOC,  /* CU to I/O port */
-    NUNA_PATH_PORT,       /* port queue, serialisation, first link, switch */
-    NUNA_PATH_SWITCH,     /* switch output queue, serialisation, second link */
-    NUNA_PATH_REMOTE_NOC, /* destination's port to its stack */
-    NUNA_PATH_REMOTE_HBM, /* memory at the destination (or local memory, for local stores) */
-    NUNA_PATH_ACK,        /* acknowledgement back to the CU */
-    NUNA_PATH_SYNC,       /* barriers, semaphores, and what has no better name */
+    NUNA_PATH_LOAD_NOC,    /* local load: request to the stack and data back */
+    NUNA_PATH_LOAD_HBM,    /* local load: memory */
+    NUNA_PATH_STORE_NOC,   /* CU to I/O port */
+    NUNA_PATH_PORT,        /* port queue, serialisation, first link, switch */
+    NUNA_PATH_SWITCH,      /* switch output queue, serialisation, second link */
+    NUNA_PATH_TRANSLATION, /* of the address, at the destination */
+    NUNA_PATH_REMOTE_NOC,  /* destination's port to its stack */
+    NUNA_PATH_REMOTE_HBM,  /* memory at the destination (or local memory, for local stores) */
+    NUNA_PATH_ACK,         /* acknowledgement back to the CU */
+    NUNA_PATH_SYNC,        /* barriers, semaphores, and what has no better name */
     NUNA_PATH_PARTS,
 };
 const char *nuna_path_part_name(enum nuna_path_part part);
@@ -69,20 +79,32 @@ struct nuna_resource {
     nuna_time busy, max_wait;
 };
 
+/* Reverse translation, over all GPUs; zero when it is off. */
+struct nuna_translation_result {
+    uint64_t requests, l1_hits, l1_merged, walks;
+    uint64_t latency_sum; /* ps */
+    nuna_time latency_max;
+    uint64_t live_pages;     /* most pages of one GPU between their first and last request */
+    uint64_t ahead_requests; /* sent by the mitigations */
+};
+
 struct nuna_result {
     enum nuna_sim_status status;
-    nuna_time time;    /* end of the last threadblock; of what ran, when incomplete */
+    nuna_time time;    /* start to end of the last threadblock; of what ran, when incomplete */
     nuna_time drained; /* last event: acknowledgements after the end included */
     uint64_t stores;   /* remote data stores landed */
     const struct nuna_latency
         *latency; /* one-way: from the CU's issue to being written; owned by the sim */
     uint64_t bytes_requested, bytes_delivered;
-    uint64_t events;
-    uint64_t peak_flights;           /* largest number of lines in flight in one GPU */
+    uint64_t events;         /* of all GPUs; simulated ones are events / (gpus / simulated_gpus) */
+    uint32_t simulated_gpus; /* representatives, or all */
+    bool approximate;        /* folded although the GPUs are not alike */
+    uint64_t peak_flights;   /* largest number of lines in flight in one GPU */
     nuna_time path[NUNA_PATH_PARTS]; /* sums to `time`; zero unless complete */
     uint32_t path_ops;               /* operations on the critical path */
     struct nuna_resource binding;    /* busiest resource */
-    char waiters[1024];              /* deadlock: who waits for what */
+    struct nuna_translation_result translation;
+    char waiters[1024]; /* deadlock: who waits for what */
 };
 
 /* Refuses what no machine could simulate: page tables beyond all memory. */

@@ -9,15 +9,22 @@ struct nuna_sim {
     struct nuna_pod pod;
     struct nuna_sim_options options;
     struct nuna_kernel *kernel;
-    struct nuna_gpu_lp *gpus;
+    struct nuna_gpu_lp *gpus; /* [lp]: one per GPU, or per representative */
     struct nuna_op_log *log;
     struct nuna_op_trace *trace;
     struct nuna_latency latency;
     uint64_t bytes_requested;
+    nuna_time origin; /* when the collective starts */
 };
 
 /* Follows the critical path back from the operation that ended last. False on lack of memory. */
 bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PATH_PARTS],
                         uint32_t *ret_ops);
+
+/* The logical process whose state is GPU `gpu`'s. */
+static inline struct nuna_gpu_lp *nuna_sim_gpu(const struct nuna_sim *sim, uint32_t gpu)
+{
+    return &sim->gpus[sim->pod.fold.lp[gpu]];
+}
 
 #endif

@@ -8,6 +8,7 @@ light=${NUNA_TEST_LIGHT:-} # less work, for slow builds
 here=$root/tests/cli
 tmp=$(mktemp -d)
 trap 'chmod -R u+rwx "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
+cost_columns=(wall_s events_per_s peak_rss_bytes simulated_gpus) # of summary.csv: not results
 failures=0
 checks=0
 

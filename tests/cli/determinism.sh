@@ -1,11 +1,10 @@
 #!/bin/bash
 # The same bytes come out of any number of threads, of every repetition, and of executables that
-# other compilers made ($NUNASIM_OTHERS, a list). Only what a clock or the machine says may differ.
+# other compilers made ($NUNASIM_OTHERS, a list), folded or not. Only what a clock or the machine says may differ.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/common.sh"
 
-clock_columns=(wall_s events_per_s peak_rss_bytes)
 
 # run EXECUTABLE FOLDER THREADS ARGS...
 run() {
@@ -13,7 +12,7 @@ run() {
   shift 3
   rm -rf "$folder"
   "$executable" --out "$folder" --quiet --threads "$threads" "$@"
-  csv_without "$folder/summary.csv" "${clock_columns[@]}" >"$folder/summary.txt"
+  csv_without "$folder/summary.csv" "${cost_columns[@]}" >"$folder/summary.txt"
   rm "$folder/summary.csv"
 }
 
@@ -40,6 +39,8 @@ configurations=(
   '--plan builtin:alltoall --gpus 4 --size 64kB --policy NAP-star'
   '--plan builtin:allgather,channels=3 --gpus 7 --size 99991B --policy NAP+NAR'
   '--plan builtin:allgather --gpus 3 --size 64kB --policy NAP --background gemm:size=100'
+  '--plan builtin:alltoall,own=apart --gpus 8 --size 300kB --policy UA+NAR --nar 4 --set pod.gpus_per_node=4 --set translation.mode=full --set translation.trace=200 --set translation.l1_mshrs=4 --set translation.l2_policy=random --set translation.l2_entries=8'
+  '--plan builtin:allreduce --gpus 6 --size 100kB --set pod.gpus_per_node=2 --set translation.mode=full --set translation.pretranslate=L1+L2 --set translation.prefetch=L2'
 )
 repetitions=10
 if [ -n "$light" ]; then
@@ -50,9 +51,9 @@ fi
 cd "$tmp"
 for configuration in "${configurations[@]}"; do
   read -ra args <<<"$configuration"
-  run "$nunasim" first 1 "${args[@]}"
+  run "$nunasim" first 1 --fold off "${args[@]}"
   for threads in 2 4; do
-    run "$nunasim" other "$threads" "${args[@]}"
+    run "$nunasim" other "$threads" --fold off "${args[@]}"
     check "$threads threads: $configuration" same_results first other
   done
   for executable in ${NUNASIM_OTHERS:-}; do

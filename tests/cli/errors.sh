@@ -80,16 +80,38 @@ option "--size 1MBs: collective.size: \"1MBs\" has an unknown unit \"MBs\"; $siz
 option '--policy nowhere: placement.policy: "nowhere" is not known; expected one of UA, UA+NAR, NUMA, NUMA+NAR, NAP, NAP+NAR, NAP*, NAP*+NAR' --policy nowhere
 option '--nar 5: placement.nar_domains: 5 domains do not divide the 12 ports (scaleup.ports), expected a divisor, or 0 to try all' \
   --nar 5 --policy UA+NAR
-option '--nar 4: policy UA knows no routing domains, expected one with +NAR, or NAP' --nar 4
+option '--nar 4: policy UA knows no routing domains, expected one with +NAR, NAP or NAP*' --nar 4
 option 'collective.size: at this size the page tables of 8 GPUs with pages of 4KiB would take more than 4 GiB; expected a smaller size, larger pages (hbm.page_size), or a policy without page tables (UA, NUMA, NAP*)' \
-  --size 1TB --policy NAP --gpus 8
+  --size 1TB --policy NAP --gpus 8 --set hbm.stack_capacity=1TB
+option 'collective.size: GPU 0 would need 976562702KiB of memory, but its 16 stacks hold 288GB; expected a smaller size, or larger stacks (hbm.stack_capacity)' \
+  --size 1TB --gpus 8
+option '--nar 12: placement.nar_domains: 12 domains leave some without a stack of their own: there are 2 (hbm.stacks), expected at most as many domains as stacks' \
+  --nar 12 --policy NAP+NAR --set hbm.stacks=2
 option "--nar all: placement.nar_domains: \"all\" is not a number; $count_due" --nar all
 option '--background fft: expected gemm:size=N, N rows and columns' --background fft
-option "--background x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
+option "--background gemm:size x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
 option '--set background.gemm_tiles=99: background.gemm_tiles: 99 tiles do not make a square, expected a square number such as 100' \
   --set background.gemm_tiles=99
+option '--set pod.gpus_per_node=5: pod.gpus_per_node: 5 GPUs per node do not divide 64 GPUs (pod.gpus), expected a divisor' \
+  --set pod.gpus_per_node=5
+option '--set translation.l2_entries=33: translation.l2_entries: 33 entries are no multiple of 2 ways (translation.l2_ways), expected one, or 0 ways for full associativity' \
+  --set translation.l2_entries=33
+option '--set translation.walk_cache_ways=3: translation.walk_cache_ways: 128 entries are no multiple of 3 ways (translation.walk_cache_ways), expected one, or 0 ways for full associativity' \
+  --set translation.walk_cache_ways=3
+option '--set translation.trace_gpu=64: translation.trace_gpu: GPU 64 of 64 (pod.gpus), expected a number below that' \
+  --set translation.trace=1 --set translation.trace_gpu=64
+option '--set translation.mode=on: translation.mode: "on" is not known; expected one of off, ideal, full' \
+  --set translation.mode=on
+option 'collective.size: too many pages of 256B (hbm.page_size) to translate; expected a smaller size, larger pages, or translation.mode off' \
+  --size 1TB --set hbm.page_size=256B --set translation.mode=full --set hbm.stack_capacity=1TB
 for threads in 0 257 x -1; do
   option "--threads $threads: expected a whole number from 1 to 256" --threads "$threads"
+done
+option '--fold half: expected auto, off or approx' --fold half
+for also in '--fold off' '--threads 2'; do
+  # shellcheck disable=SC2086 # two words
+  option '--reference: runs on one thread and folds nothing; expected neither --threads nor --fold beside it' \
+    --reference $also
 done
 option '--set noc.rows: expected KEY=VALUE, such as noc.hop_latency=12.8ns' --set noc.rows
 option '--set =4: expected KEY=VALUE, such as noc.hop_latency=12.8ns' --set =4
@@ -135,13 +157,18 @@ four='expected allgather, allreduce, reducescatter or alltoall'
 builtin_plan allgahter \
   "builtin:allgahter: unknown collective \"allgahter\", did you mean \"allgather\", $four"
 builtin_plan '' "builtin:: unknown collective \"\", $four"
-builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels or gpus'
+builtin_plan allgather,chanels=3 'builtin:allgather,chanels=3: unknown option "chanels", did you mean "channels", expected algorithm, channels, gpus, gpus_per_node or own'
 builtin_plan allgather,channels=0 \
   'builtin:allgather,channels=0: channels: "0" is not a number from 1 to 1024'
 builtin_plan allgather,channels 'builtin:allgather,channels: channels has no value, write channels=8'
 builtin_plan allgather,gpus=8,gpus=8 'builtin:allgather,gpus=8,gpus=8: gpus is given twice'
 builtin_plan alltoall,algorithm=ring \
   'there is no ring plan for alltoall; use algorithm=allpairs'
+builtin_plan allgather,own=apart 'only alltoall has an own block to copy apart (own=apart)'
+builtin_plan alltoall,own=aprt \
+  'builtin:alltoall,own=aprt: unknown place of the own block "aprt", did you mean "apart", expected first or apart'
+builtin_plan alltoall,own 'builtin:alltoall,own: own has no value, write own=apart'
+builtin_plan alltoall,gpus_per_node=7 'cannot generate a plan for 64 GPUs in nodes of 7, expected a divisor'
 builtin_plan allgather,algorithm=tree \
   'builtin:allgather,algorithm=tree: unknown algorithm "tree", expected allpairs or ring'
 builtin_plan allgather,gpus=8 \

@@ -26,7 +26,7 @@ stop() {
   rm -rf "$out"
   code=0
   "$nunasim" --plan builtin:allgather --gpus 8 --size 1TB --threads "$3" --out "$out" \
-    >"$tmp/stdout" 2>"$tmp/stderr" &
+    --set hbm.stack_capacity=1TB >"$tmp/stdout" 2>"$tmp/stderr" &
   pid=$!
   until catches "$pid" "$2" || ! kill -0 "$pid" 2>/dev/null; do
     sleep 0.05

@@ -65,4 +65,20 @@ check 'the critical path adds up' path_adds_up out/summary.csv
 check 'the default folder' "$nunasim" --plan builtin:allgather --gpus 2 --size 256B --quiet
 check 'the default folder: out/' test -n "$(ls out/*/summary.csv)"
 
+# One GPU for all: exactly where all are alike, flagged in every table where they are not.
+"$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --out alike >/dev/null
+check 'a folded run says exact' same "$(csv alike/summary.csv exactness simulated_gpus)" 'exact 1'
+"$nunasim" --plan builtin:allgather --gpus 6 --size 6001B --out unlike >/dev/null
+check 'GPUs with other bytes are not alike' same "$(csv unlike/summary.csv exactness simulated_gpus)" 'exact 6'
+"$nunasim" --plan builtin:allgather --gpus 6 --size 6001B --fold approx --out approx >approx.txt
+check 'an approximate run says so' same "$(csv approx/summary.csv exactness simulated_gpus)" 'approx 1'
+check 'and to the reader' grep -q 'APPROXIMATELY' approx.txt
+for file in approx/links.csv approx/store_latency.csv; do
+  check "$file is flagged" same "$(tail -n 1 "$file" | awk -F, '{ print $NF }')" approx
+  check "rows of $file" csv_regular "$file"
+done
+check 'exact tables are not' same "$(head -n 1 alike/links.csv)" 'gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns'
+"$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --fold approx --out again >/dev/null
+check 'approx is exact where it can be' same "$(csv again/summary.csv exactness)" exact
+
 finish

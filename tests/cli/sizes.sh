@@ -10,7 +10,8 @@ control=16  # default of noc.control_size
 
 # expected COLLECTIVE GPUS CHANNELS SIZE FLIT: "bytes stores port_bytes" of a builtin plan, for
 # either algorithm. A message is cut into one block per rank and a block into its channels'
-# chunks, in grains of 16 bytes: the first parts one grain longer, the last with the odd bytes.
+# chunks, in grains of 16 bytes: the first parts one grain longer, the last with the odd bytes. Blocks
+# are equal where the message divides by the ranks.
 expected() {
   awk -v collective="$1" -v n="$2" -v channels="$3" -v size="$4" -v flit="$5" \
     -v control="$control" '
@@ -19,18 +20,21 @@ expected() {
       bytes = 16 * (int(grains / parts) + (i < grains % parts))
       return i + 1 == parts ? bytes + total % 16 : bytes
     }
-    function lines_of(block,    c, lines) {
+    function block(b) {
+      return size % n == 0 ? size / n : part(size, n, b)
+    }
+    function lines_of(bytes,    c, lines) {
       for (c = 0; c < channels; c++)
-        lines += int((part(block, channels, c) + flit - 1) / flit)
+        lines += int((part(bytes, channels, c) + flit - 1) / flit)
       return lines
     }
     BEGIN {
       for (b = 0; b < n; b++)
-        lines += lines_of(part(size, n, b))
+        lines += lines_of(block(b))
       rounds = collective == "allreduce" ? 2 : 1
       if (collective == "alltoall") { # each GPU keeps its block 0
-        bytes = n * (size - part(size, n, 0))
-        lines = n * (lines - lines_of(part(size, n, 0)))
+        bytes = n * (size - block(0))
+        lines = n * (lines - lines_of(block(0)))
       } else {
         bytes = rounds * (n - 1) * size
         lines = rounds * (n - 1) * lines

@@ -374,9 +374,13 @@ Test(placement, lines_spread_over_a_domains_ports)
 Test(placement, granularities)
 {
     uint32_t list[64];
-    cr_assert_eq(nuna_domains_granularities(12, list), 5);
+    cr_assert_eq(nuna_domains_granularities(12, 16, list), 5);
+    cr_assert_eq(nuna_domains_granularities(12, 4, list), 3, "2, 3, 4: each domain has a stack");
+    cr_assert_eq(nuna_domains_granularities(12, 1, list), 1);
+    cr_assert_eq(list[0], 1);
+    cr_assert_eq(nuna_domains_granularities(12, 16, list), 5);
     const uint32_t of_12[] = {2, 3, 4, 6, 12};
     cr_expect_arr_eq(list, of_12, sizeof of_12);
-    cr_assert_eq(nuna_domains_granularities(1, list), 1);
+    cr_assert_eq(nuna_domains_granularities(1, 16, list), 1);
     cr_expect_eq(list[0], 1);
 }

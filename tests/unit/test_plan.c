@@ -275,8 +275,9 @@ static const struct builtin_case {
          "alltoall"},
     {"allgathr", "builtin:allgathr: unknown collective \"allgathr\", did you mean \"allgather\", "
                  "expected allgather, allreduce, reducescatter or alltoall"},
-    {"alltoall,chanels=8", "builtin:alltoall,chanels=8: unknown option \"chanels\", did you mean "
-                           "\"channels\", expected algorithm, channels or gpus"},
+    {"alltoall,chanels=8",
+     "builtin:alltoall,chanels=8: unknown option \"chanels\", did you mean "
+     "\"channels\", expected algorithm, channels, gpus, gpus_per_node or own"},
     {"alltoall,channels", "builtin:alltoall,channels: channels has no value, write channels=8"},
     {"alltoall,channels=1,channels=2",
      "builtin:alltoall,channels=1,channels=2: channels is given twice"},

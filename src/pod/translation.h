@@ -1,0 +1,108 @@
+/* Reverse translation in a pod: where requests of other nodes meet the link MMU of a GPU, what is
+ * counted of them, and the requests that software sends ahead. Private to src/pod. */
+#ifndef NUNA_POD_TRANSLATION_H
+#define NUNA_POD_TRANSLATION_H
+
+#include "pod/gpu_lp.h"
+
+struct nuna_class_count {
+    uint64_t requests, latency_sum;
+    nuna_time latency_max;
+};
+
+/* A store's way from its issue to its acknowledgement; the parts sum to the round trip. */
+enum nuna_trip_part {
+    NUNA_TRIP_SOURCE_NOC,
+    NUNA_TRIP_PORT,
+    NUNA_TRIP_SWITCH,
+    NUNA_TRIP_TRANSLATION,
+    NUNA_TRIP_DEST_NOC,
+    NUNA_TRIP_MEMORY,
+    NUNA_TRIP_ACK,
+    NUNA_TRIP_PARTS,
+};
+
+/* From the first to the last request to a page; first > last: none. */
+struct nuna_page_life {
+    nuna_time first, last;
+};
+
+struct nuna_trace_row {
+    nuna_time issued, arrived, latency;
+    uint32_t page;
+    uint16_t dest;
+    uint8_t port, class;
+};
+
+/* Keeps every `stride`-th request; when it is full, every second of those. */
+struct nuna_request_trace {
+    struct nuna_trace_row *rows;
+    uint32_t count, capacity;
+    uint64_t seen, stride;
+};
+
+/* A translation request that is sent before the collective. */
+struct nuna_ahead {
+    uint32_t page;
+    uint16_t dest, from; /* GPU; router */
+    uint8_t port, kind;  /* kind of flight */
+};
+
+/* One GPU's. */
+struct nuna_translation {
+    struct nuna_mmu mmu; /* FULL only */
+    struct nuna_class_count classes[NUNA_CLASS_COUNT];
+    uint64_t trip[NUNA_TRIP_PARTS], trips; /* of stores that this GPU sent to other nodes, ps */
+    struct nuna_page_life *lives;          /* [page], or NULL: too many */
+    uint64_t page_count;
+    struct nuna_request_trace trace;
+    struct nuna_ahead *ahead;
+    uint32_t ahead_count, ahead_capacity;
+    uint64_t ahead_sent;
+};
+
+/* What an event of kind NUNA_EV_TRANSLATION is about, beside the MMU's own. */
+enum nuna_translation_op {
+    NUNA_TRANSLATION_LOOKUP = NUNA_MMU_OPS, /* the L1 lookup is done: flight */
+    NUNA_TRANSLATION_AHEAD,                 /* time to send a request ahead: its number */
+    NUNA_TRANSLATION_START,                 /* the collective begins */
+};
+
+static inline struct nuna_event nuna_translation_make(enum nuna_translation_op op, uint32_t handle)
+{
+    return nuna_event_packet(NUNA_EV_TRANSLATION, 0, 0, 0, op, handle);
+}
+
+/* Fills the pod's part; after the topology. */
+void nuna_translation_shape(struct nuna_pod *pod);
+
+/* After the placement. False on lack of memory. Without translation it does nothing. */
+bool nuna_translation_create(struct nuna_gpu_lp *gpu);
+void nuna_translation_destroy(struct nuna_translation *translation); /* NULL is fine */
+
+/* A store, flag or request that needs translation is in at its port at `in`. */
+void nuna_translation_arrive(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time in);
+/* An event of kind NUNA_EV_TRANSLATION, by its body. */
+void nuna_translation_event(struct nuna_gpu_lp *gpu, uint64_t body);
+/* At the source: the acknowledgement of a store to another node has come. */
+void nuna_translation_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight *flight);
+
+/* Most pages that lived at a time. False on lack of memory. */
+bool nuna_translation_live(const struct nuna_translation *translation, uint64_t *ret_pages);
+
+/* pod/ahead.c: the mitigations. */
+
+/* When the collective starts: after the lead of pre-translation. */
+nuna_time nuna_pretranslate_lead(const struct nuna_params *params);
+/* Lists what is to be sent before the collective. False on lack of memory. */
+bool nuna_pretranslate_plan(struct nuna_gpu_lp *gpu);
+/* Schedules it, from time 0 on, and the start. */
+void nuna_pretranslate_start(struct nuna_gpu_lp *gpu);
+void nuna_pretranslate_next(struct nuna_gpu_lp *gpu, uint32_t index);
+/* Before the line that a threadblock is about to load: requests for the pages that its stores come
+ * to within the distance. */
+void nuna_prefetch_pages(struct nuna_gpu_lp *gpu, uint32_t tb);
+/* A transfer begins: requests for the flags that the threadblock raises next. */
+void nuna_prefetch_flags(struct nuna_gpu_lp *gpu, uint32_t tb);
+
+#endif

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Random machines, plans and policies: the plain reference, the unfolded run on two threads and the folded run must
+# write the same bytes. More than the suite does: COUNT=2000 SEED=7 tests/cli/differential.sh NUNASIM SOURCE_ROOT
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/common.sh"
+
+count=${COUNT:-240}
+[ -z "$light" ] || count=12
+state=${SEED:-20260808}
+folded=0
+
+# draw WORD...: one of them, into $drawn.
+draw() {
+  state=$(((state * 1103515245 + 12345) & 0x7fffffff))
+  local at=$(((state >> 8) % $# + 1))
+  drawn=${!at}
+}
+
+# one OPTION WORD...: adds OPTION=one of the words, joined by = or given to --set.
+option() {
+  local name=$1
+  shift
+  draw "$@"
+  args+=("$name" "$drawn")
+}
+
+setting() {
+  local key=$1
+  shift
+  draw "$@"
+  args+=(--set "$key=$drawn")
+}
+
+make_case() {
+  local collective algorithm channels gpus
+  args=()
+  draw allgather allreduce reducescatter alltoall && collective=$drawn
+  draw all-pairs all-pairs all-pairs ring && algorithm=$drawn
+  [ "$collective" != alltoall ] || algorithm=all-pairs
+  draw 1 2 3 4 8 && channels=$drawn
+  args+=(--plan "builtin:$collective,algorithm=$algorithm,channels=$channels")
+  option --gpus 1 2 3 4 5 6 8 9 12 16
+  gpus=$drawn
+  option --size 0B 1B 777B 4kB 12kB 48kB 99991B 144kB
+  draw UA UA+NAR NUMA NUMA+NAR NAP NAP+NAR 'NAP*' 'NAP*+NAR'
+  args+=(--policy "$drawn")
+  case $drawn in *NA[RP]*) option --nar 2 3 4 6 12 ;; esac
+  setting noc.fabric mesh mesh mesh uniform
+  setting scaleup.port_rate 150GB/s 37GB/s 512GB/s
+  setting noc.link_rate 512GB/s 100GB/s
+  setting noc.flit_size 256B 128B 512B
+  setting gpu.max_outstanding 700 700 16 1
+  setting placement.cu_budget 700 50
+  setting hbm.page_size 4KiB 64KiB
+  setting translation.mode off off full ideal
+  [ $((gpus % 4)) != 0 ] || setting pod.gpus_per_node 4 1
+  draw no no no yes
+  [ "$drawn" = no ] || args+=(--background gemm:size=60)
+}
+
+# result FOLDER ARGS...
+result() {
+  local folder=$1
+  shift
+  rm -rf "$folder"
+  "$nunasim" --out "$folder" --quiet "$@" || echo "failed: $*"
+  simulated=$(csv "$folder/summary.csv" simulated_gpus)
+  gpus=$(csv "$folder/summary.csv" gpus)
+  csv_without "$folder/summary.csv" "${cost_columns[@]}" >"$folder/summary.txt"
+  rm "$folder/summary.csv"
+}
+
+cd "$tmp"
+for ((i = 0; i < count; i++)); do
+  make_case
+  result reference --reference "${args[@]}"
+  result other --threads 2 --fold off "${args[@]}"
+  check "unfolded: ${args[*]}" diff -r reference other
+  result other "${args[@]}"
+  check "folded: ${args[*]}" diff -r reference other
+  [ "$simulated" = "$gpus" ] || folded=$((folded + 1))
+done
+echo "$folded of $count cases folded"
+check 'at least a third of the cases fold' [ $((3 * folded)) -ge "$count" ]
+finish

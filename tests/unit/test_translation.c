@@ -1,0 +1,335 @@
+/* Reverse translation in whole simulations: closed forms, conservation, symmetry of nodes. */
+#include "core/group.h"
+#include "pod/translation.h"
+#include "sim_scene.h"
+
+enum { L1 = 50000, L2 = 100000, CACHES = 50000, STEP = 270000 };
+
+static struct nuna_params translating(int64_t gpus_per_node, enum nuna_translation_mode mode)
+{
+    struct nuna_params p = params_of(6, 2, 2, 4, 4);
+    p.pod.gpus_per_node = gpus_per_node;
+    p.translation.mode = mode;
+    p.translation.walk_step = STEP;
+    return p;
+}
+
+static struct nuna_plan *by_node(enum nuna_collective collective, uint32_t gpus,
+                                 uint32_t gpus_per_node, bool own_apart)
+{
+    struct nuna_error err;
+    const struct nuna_plan_spec spec = {collective, NUNA_ALLPAIRS, gpus, 2};
+    const struct nuna_plan_variant variant = {gpus_per_node, own_apart};
+    struct nuna_plan *plan = nuna_plan_generate_variant(&spec, &variant, &err);
+    cr_assert_not_null(plan, "%s", err.message);
+    return plan;
+}
+
+/* ---- the group ---- */
+
+Test(group, differences_and_sums)
+{
+    static const uint32_t shapes[][2] = {{1, 1}, {7, 1}, {8, 8}, {12, 4}, {16, 4}, {9, 3}, {6, 0}};
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        struct nuna_group group = nuna_group_make(shapes[s][0], shapes[s][1]);
+        for (uint32_t a = 0; a < group.count; a++) {
+            uint64_t seen = 0;
+            for (uint32_t d = 0; d < group.count; d++) {
+                uint32_t b = nuna_group_add(&group, a, d);
+                cr_assert_lt(b, group.count);
+                cr_assert_eq(nuna_group_difference(&group, b, a), d);
+                cr_assert_eq(b / group.node == a / group.node,
+                             group.node > 1 ? d < group.node : d == 0);
+                seen |= 1ull << b;
+                /* Moving both by the same amount changes no difference. */
+                for (uint32_t by = 0; by < group.count; by++)
+                    cr_assert_eq(nuna_group_difference(&group, nuna_group_add(&group, b, by),
+                                                       nuna_group_add(&group, a, by)),
+                                 d);
+            }
+            cr_assert_eq(seen, (1ull << group.count) - 1);
+        }
+    }
+}
+
+Test(group, plans_by_node_are_proved)
+{
+    for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++)
+        for (uint32_t node = 1; node <= 12; node++) {
+            if (12 % node != 0)
+                continue;
+            struct nuna_error err;
+            struct nuna_plan_verdict verdict;
+            struct nuna_plan *plan =
+                by_node((enum nuna_collective)c, 12, node, c == NUNA_ALLTOALL && node % 2);
+            cr_assert(nuna_plan_check(plan, &verdict, &err), "%s: %s", plan->source, err.message);
+            cr_assert(verdict.proved);
+            /* The first peers of GPU 5 are those of its node. */
+            const struct nuna_channel *channels = &plan->channels[plan->gpus[5].channel_at];
+            for (uint32_t i = 0; node > 1 && i + 1 < node; i++)
+                cr_assert_eq(channels[2 * i].peer / node, 5 / node, "%s", plan->source);
+            nuna_plan_destroy(plan);
+        }
+}
+
+/* ---- closed forms ---- */
+
+/* One store and its flag from GPU 0 to GPU 1. */
+static void check_one(const struct nuna_params *p, nuna_time data, nuna_time flag, const char *what)
+{
+    struct nuna_params off = *p;
+    off.translation.mode = NUNA_TRANSLATION_OFF;
+    struct nuna_plan *plan = one_way(512, 3, 77, 1, 0);
+    struct nuna_result result, plain;
+    nuna_sim_destroy(simulate(&off, plan, 512 * LINE, &plain));
+    struct nuna_sim *sim = simulate(p, plan, 512 * LINE, &result);
+    cr_assert_eq(result.time, plain.time + data + flag, "%s: %" PRIu64 " ps more, by hand %" PRIu64,
+                 what, result.time - plain.time, data + flag);
+    cr_assert_eq(result.path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
+    nuna_sim_destroy(sim);
+    nuna_plan_destroy(plan);
+}
+
+Test(translation, one_store_and_its_flag)
+{
+    const nuna_time miss = L1 + L2 + CACHES;
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+    check_one(&p, miss + 5 * STEP, miss + STEP, "cold");
+    p.hbm.page_size = 2 << 20;
+    check_one(&p, miss + 5 * STEP, miss + STEP, "cold, pages of 2 MiB");
+    p.translation.levels = 1;
+    check_one(&p, miss + STEP, miss + STEP, "a table of one level");
+    p.translation.levels = 3;
+    p.translation.level_bits = 1; /* the flag's page shares nothing with that of the line */
+    p.hbm.page_size = 4096;
+    check_one(&p, miss + 3 * STEP, miss + 3 * STEP, "narrow tables");
+    p = translating(2, NUNA_TRANSLATION_FULL);
+    check_one(&p, 0, 0, "within a node");
+    p = translating(1, NUNA_TRANSLATION_IDEAL);
+    check_one(&p, 0, 0, "ideal");
+    p = translating(1, NUNA_TRANSLATION_FULL);
+    p.translation.pretranslate = NUNA_AHEAD_L1_L2;
+    p.translation.pretranslate_lead = 10000000;
+    check_one(&p, L1, L1, "pre-translated into the L1");
+    p.translation.pretranslate = NUNA_AHEAD_L2;
+    check_one(&p, L1 + L2, L1 + L2, "pre-translated into the L2");
+    p.translation.pretranslate_pages = 50; /* of two: the line's */
+    check_one(&p, L1 + L2, miss + STEP, "half of the pages");
+    p.translation.pretranslate_pages = 0;
+    check_one(&p, miss + 5 * STEP, miss + STEP, "none");
+}
+
+/* On the uniform fabric an access of a walk takes the fabric's latency and the memory's. */
+Test(translation, default_walk_step)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+    p.translation.walk_step = 0;
+    p.noc.fabric = NUNA_FABRIC_UNIFORM;
+    nuna_time step = (nuna_time)(p.noc.uniform_latency + p.hbm.access_latency);
+    check_one(&p, L1 + L2 + CACHES + 5 * step, L1 + L2 + CACHES + step, "uniform");
+    /* One router: the idle mesh has one latency. */
+    p = params_of(1, 1, 1, 1, 1);
+    p.translation.mode = NUNA_TRANSLATION_FULL;
+    struct spot o = {0, 0};
+    step = noc(&p, o, o, CONTROL) + (nuna_time)p.hbm.access_latency;
+    check_one(&p, L1 + L2 + CACHES + 5 * step, L1 + L2 + CACHES + step, "mesh");
+}
+
+/* ---- counts ---- */
+
+static uint64_t lines_of(uint64_t bytes)
+{
+    return (bytes + LINE - 1) / LINE;
+}
+
+/* Lines and flags that the plan sends to other nodes. */
+static uint64_t due(const struct nuna_sim *sim)
+{
+    const struct nuna_plan *plan = sim->pod.plan;
+    uint32_t node = sim->pod.gpus_per_node;
+    uint64_t requests = 0;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (uint32_t t = 0; t < plan->gpus[g].tb_count; t++) {
+            const struct nuna_threadblock *tb = &plan->threadblocks[plan->gpus[g].tb_at + t];
+            for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++) {
+                const struct nuna_op *op = &plan->ops[o];
+                for (uint32_t d = 0; op->kind == NUNA_OP_PUT && d < op->dst_count; d++) {
+                    const struct nuna_range *to = &plan->ranges[op->dst_at + d];
+                    if (to->gpu / node != g / node)
+                        requests += lines_of(
+                            sim->pod.layout.gpus[to->gpu].chunks[to->buffer][to->index].bytes);
+                }
+                for (uint32_t i = 0; op->kind == NUNA_OP_SIGNAL && i < op->id_count; i++)
+                    requests +=
+                        plan->channels[plan->gpus[g].channel_at + plan->ids[op->id_at + i]].peer /
+                            node !=
+                        g / node;
+            }
+        }
+    return requests;
+}
+
+static void check_drained(const struct nuna_sim *sim)
+{
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        const struct nuna_mmu *mmu = &gpu->translation->mmu;
+        cr_assert_eq(gpu->flights.in_use, 0, "GPU %u keeps flights", g);
+        if (sim->pod.translation != NUNA_TRANSLATION_FULL)
+            continue;
+        cr_assert(mmu->waiters.in_use == 0 && mmu->l2_mshrs.in_use == 0 && mmu->walkers.busy == 0);
+        for (uint32_t port = 0; port < mmu->shape->ports; port++)
+            cr_assert_eq(mmu->ports[port].waiting, 0);
+    }
+}
+
+static const enum nuna_policy policies[] = {NUNA_POLICY_UA, NUNA_POLICY_UA_NAR, NUNA_POLICY_NUMA,
+                                            NUNA_POLICY_NAP_NAR};
+
+static struct nuna_sim *simulate_routed(const struct nuna_params *p, const struct nuna_plan *plan,
+                                        uint64_t size, uint32_t threads, struct nuna_result *result)
+{
+    struct nuna_error err;
+    struct nuna_sim_options options = {.size = size, .threads = threads, .domains = 2};
+    struct nuna_sim *sim = nuna_sim_create(p, plan, &options, &err);
+    cr_assert_not_null(sim, "%s", err.message);
+    cr_assert(nuna_sim_run(sim, result, &err), "%s", err.message);
+    cr_assert_eq(result->status, NUNA_SIM_COMPLETE);
+    return sim;
+}
+
+Test(translation, every_request_of_another_node_once)
+{
+    for (int mode = NUNA_TRANSLATION_IDEAL; mode <= NUNA_TRANSLATION_FULL; mode++)
+        for (uint32_t node = 1; node <= 6; node++)
+            for (int c = 0; c < NUNA_COLLECTIVE_OTHER && 6 % node == 0; c++) {
+                struct nuna_params p = translating(node, (enum nuna_translation_mode)mode);
+                p.placement.policy = policies[(node + (uint32_t)c) % COUNT(policies)];
+                p.translation.l1_entries = 2; /* plenty of misses, */
+                p.translation.l1_mshrs = 3;   /* and of blocked ports */
+                p.translation.l2_mshrs = 2;
+                p.translation.walkers = 1;
+                p.translation.trace = 60;
+                p.translation.prefetch = node % 2 ? NUNA_AHEAD_L1_L2 : NUNA_AHEAD_OFF;
+                struct nuna_plan *plan = by_node((enum nuna_collective)c, 6, node, false);
+                struct nuna_result result;
+                struct nuna_sim *sim = simulate_routed(&p, plan, 60013, 1, &result);
+                cr_assert_eq(result.translation.requests, due(sim), "%s", plan->source);
+                cr_assert_eq(result.bytes_delivered, result.bytes_requested);
+                check_drained(sim);
+                uint64_t trips = 0, traced = 0;
+                for (uint32_t g = 0; g < 6; g++) {
+                    const struct nuna_translation *t = sim->gpus[g].translation;
+                    trips += t->trips;
+                    traced += t->trace.count;
+                    cr_assert_leq(t->trace.count, 10);
+                }
+                cr_assert_leq(trips, result.translation.requests);
+                cr_assert_eq(trips > 0, node < 6);
+                cr_assert_eq(traced > 0, node < 6);
+                nuna_sim_destroy(sim);
+                nuna_plan_destroy(plan);
+            }
+}
+
+/* ---- symmetry and order ---- */
+
+/* With nodes of four, an all-pairs collective looks the same from every GPU, under every policy. */
+Test(translation, every_gpu_sees_the_same)
+{
+    for (size_t i = 0; i < COUNT(policies); i++)
+        for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++) {
+            struct nuna_params p = translating(4, NUNA_TRANSLATION_FULL);
+            p.placement.policy = policies[i];
+            p.translation.l1_entries = 4;
+            p.translation.l2_policy = NUNA_REPLACE_RANDOM;
+            p.translation.l2_entries = 8;
+            p.translation.prefetch = NUNA_AHEAD_L2;
+            struct nuna_plan *plan = by_node((enum nuna_collective)c, 12, 4, c == NUNA_ALLTOALL);
+            struct nuna_result result;
+            struct nuna_sim *sim = simulate_routed(&p, plan, 12 * 16 * 321, 1, &result);
+            const struct nuna_gpu_lp *first = &sim->gpus[0];
+            cr_assert_gt(first->translation->mmu.counts.walks, 3u);
+            for (uint32_t g = 1; g < 12; g++) {
+                const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+                cr_assert_eq(gpu->exec.finished, first->exec.finished, "%s: GPU %u", plan->source,
+                             g);
+                cr_assert_eq(gpu->lp->events, first->lp->events, "%s: GPU %u", plan->source, g);
+                cr_assert_arr_eq(gpu->translation->classes, first->translation->classes,
+                                 sizeof first->translation->classes);
+                cr_assert_arr_eq(gpu->translation->trip, first->translation->trip,
+                                 sizeof first->translation->trip);
+            }
+            nuna_sim_destroy(sim);
+            nuna_plan_destroy(plan);
+        }
+}
+
+Test(translation, threads_change_nothing)
+{
+    struct nuna_params p = translating(2, NUNA_TRANSLATION_FULL);
+    struct nuna_plan *plan = by_node(NUNA_ALLTOALL, 6, 2, true);
+    struct nuna_result one, more;
+    p.translation.pretranslate = NUNA_AHEAD_L1_L2;
+    p.translation.pretranslate_lead = 1000000;
+    struct nuna_sim *a = simulate_routed(&p, plan, 99991, 1, &one);
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        struct nuna_sim *b = simulate_routed(&p, plan, 99991, threads, &more);
+        cr_assert_eq(one.time, more.time);
+        cr_assert_eq(one.events, more.events);
+        for (uint32_t g = 0; g < 6; g++)
+            cr_assert_arr_eq(a->gpus[g].translation->classes, b->gpus[g].translation->classes,
+                             sizeof a->gpus[g].translation->classes);
+        nuna_sim_destroy(b);
+    }
+    nuna_sim_destroy(a);
+    nuna_plan_destroy(plan);
+}
+
+/* ---- the mitigations ---- */
+
+/* Each threadblock asks once per page (and port) of its chunk, and once for its flag. */
+Test(translation, prefetches_sent)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    const uint64_t size = 5 * 4096 + 2 * LINE; /* six pages; the last has two lines */
+    const struct {
+        enum nuna_translate_ahead into;
+        uint64_t requests;
+    } cases[] = {{NUNA_AHEAD_OFF, 0}, {NUNA_AHEAD_L2, 6 + 1}, {NUNA_AHEAD_L1_L2, 5 * 4 + 2 + 1}};
+    nuna_time slowest = 0;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (uint64_t distance = 0; distance <= 1 << 20; distance += 1 << 19) {
+            struct nuna_result result;
+            p.translation.prefetch = cases[i].into;
+            p.translation.prefetch_distance = (int64_t)distance;
+            struct nuna_sim *sim = simulate(&p, plan, size, &result);
+            cr_assert_eq(result.translation.ahead_requests, cases[i].requests);
+            if (i == 0)
+                slowest = result.time;
+            else
+                cr_assert_lt(result.time, slowest);
+            cr_assert_eq(sim->gpus[1].translation->mmu.counts.prefetches, cases[i].requests);
+            nuna_sim_destroy(sim);
+            p.translation.pretranslate = cases[i].into;
+            sim = simulate(&p, plan, size, &result);
+            cr_assert_eq(result.translation.ahead_requests, 2 * cases[i].requests);
+            p.translation.pretranslate = NUNA_AHEAD_OFF;
+            nuna_sim_destroy(sim);
+        }
+    nuna_plan_destroy(plan);
+}
+
+/* Pages live from their first to their last request. */
+Test(translation, live_pages)
+{
+    struct nuna_page_life lives[] = {{10, 20}, {1, 0}, {20, 30}, {21, 22}, {40, 50}};
+    struct nuna_translation t = {.lives = lives, .page_count = COUNT(lives)};
+    uint64_t pages;
+    cr_assert(nuna_translation_live(&t, &pages));
+    cr_assert_eq(pages, 2u);
+    lives[1] = (struct nuna_page_life){20, 21};
+    cr_assert(nuna_translation_live(&t, &pages));
+    cr_assert_eq(pages, 3u);
+}
