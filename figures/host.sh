@@ -1,15 +1,16 @@
 #!/bin/bash
 # Figures 7 to 11, 13 (transfers alone) and 14 to 16, and table 2, of the MMA study (arXiv 2512.16056), and
-# what the place of the host buffer does: one CSV and one plot (SVG, PNG) each. Takes less than a minute.
+# what the place of the host buffer does, and what a transfer and a collective cost each other: one CSV and one plot (SVG,
+# PNG) each. Takes about four minutes on two cores.
 #   figures/host.sh [--only 7,8] [OUT]     default OUT: out/figures-host
 # Stopped runs are resumed. NUNASIM: the program; JOBS: runs side by side.
 set -euo pipefail
-only=7,8,9,10,11,13,14,15,16,table2,buffer
+only=7,8,9,10,11,13,14,15,16,table2,buffer,beside
 out=out/figures-host
 while [ $# -gt 0 ]; do
   case $1 in
     --only) only=$2; shift ;;
-    -h | --help) sed -n 2,6p "$0"; exit 0 ;;
+    -h | --help) sed -n 2,7p "$0"; exit 0 ;;
     -*) echo "$0: unknown option $1" >&2; exit 2 ;;
     *) out=$1 ;;
   esac
@@ -27,10 +28,11 @@ always="--set host.fallback_h2d=0B --set host.fallback_d2h=0B" # mma at every si
 
 # go ID ARGS...: a run on the server.
 go() {
-  local id=$1
+  local id=$1 config=
   shift
+  [ -z "$verb" ] || config=$server
   # shellcheck disable=SC2086
-  add "$id" $server "$@"
+  add "$id" $config "$@"
 }
 
 # nth ID ROW COLUMN: of the run's summary.csv.
@@ -128,6 +130,32 @@ if wanted buffer; then
   for d in $directions; do for b in target other interleaved each; do for r in 3 4 5 6 7; do
     go "buffer-$d-$b-$r" --transfer "$d:8GB:gpu0" --buffer $b --relays $r
   done; done; done
+fi
+# A collective of 8 MB at many moments of a transfer, and a long one beside it, on ports with an H20's 396 GB/s.
+pod="--config $here/../configs/pod8.yaml --set scaleup.port_rate=33GB/s --plan builtin:allgather"
+starts="200 275 350 425 500 575 650 725 800"
+policies="UA UA+NAR NAP+NAR"
+nar() {
+  [ "$1" = UA ] || echo "--nar 12"
+}
+if wanted beside; then
+  # shellcheck disable=SC2034 # of lib.sh
+  sort -u -o "$list" "$list"
+  run_all
+  verb=
+  for p in $policies; do
+    # shellcheck disable=SC2046
+    {
+      go "beside-$p-alone" $pod --size 8MB --policy $p $(nar $p)
+      for s in $starts; do
+        go "beside-$p-$s" $pod --size 8MB --policy $p $(nar $p) --transfer h2d:200MB:gpu0 --set collective.start=${s}us
+      done
+      go "beside-$p-long" $pod --size 64MB --policy $p $(nar $p) --transfer h2d:200MB:gpu0 --set collective.start=200us
+    }
+  done
+  go beside-transfer $pod --size 0B --transfer h2d:200MB:gpu0
+  run_all
+  verb=host
 fi
 # Two points of a figure may be one run.
 sort -u -o "$list" "$list"
@@ -247,5 +275,21 @@ if wanted buffer; then
     echo "$line" >>"$out/buffer.csv"
   done; done
   plot buffer "set yrange [0:*]; set key left; set xlabel 'relays'; set ylabel 'GB/s'; set title 'The place of the host buffer, H2D, 8 GB'; plot for [i=3:6] csv using 1:(strcol(2) eq 'h2d' ? column(i) : 1/0) with linespoints title columnheader(i)"
+fi
+if wanted beside; then
+  moved() { # RUN: time of its transfer
+    awk -f "$here/../tools/csv.awk" -v mode=pick -v names=time_ns "$out/runs/$1/transfers.csv"
+  }
+  {
+    echo "policy,alone_ns,beside_mean_ns,beside_max_ns,slowdown_mean,slowdown_max,transfer_alone_ns,transfer_beside_64MB_ns"
+    for p in $policies; do
+      alone=$(value "beside-$p-alone" time_ns)
+      all=$(for s in $starts; do value "beside-$p-$s" time_ns; done)
+      most=$(sort -g <<<"$all" | tail -n 1)
+      half=$(mean <<<"$all")
+      echo "$p,$alone,$half,$most,$(ratio "$half" "$alone"),$(ratio "$most" "$alone"),$(moved beside-transfer),$(moved "beside-$p-long")"
+    done
+  } >"$out/beside.csv"
+  plot beside "set style data histogram; set style fill solid; set yrange [0:*]; set ylabel 'ns'; set title 'All-gather of 8 MB, alone and beside a transfer of 200 MB through seven relays'; plot for [i=2:4] csv using i:xtic(1) title columnheader(i)"
 fi
 echo "$out: $(ls "$out" | grep -c csv) CSV files and their plots" >&2

@@ -51,6 +51,8 @@ bool nuna_host_options_plan(const struct nuna_host_options *options,
                             struct nuna_host_plan *ret_plan, struct nuna_error *err)
 {
     memset(ret_plan, 0, sizeof *ret_plan);
+    if (options->transfers.count == 0)
+        return true;
     if (!nuna_host_shape_check(params, gpus, err))
         return false;
     if (options->relays && !relays_are_named(options->relays) && params->host.relays >= gpus)

@@ -112,6 +112,10 @@
       "NUNA section 4.2.2: R_max of a CU, 700 outstanding requests")
 
 #define NUNA_PARAMS_collective(X)                                                                  \
+    X(collective, start, TIME, "0ns", "0ps", "1s", "",                                             \
+      "when it starts beside host transfers, which are told to start at 0 or later; alone, and "   \
+      "with pre-translation, it starts at once",                                                   \
+      "model choice")                                                                              \
     X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \
       "the larger of one GPU's input and output buffer", "nccl-tests' convention")                 \
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \

@@ -90,7 +90,8 @@ static struct nuna_message *message_to(struct nuna_host_gpu *gpu, uint32_t dest,
     struct nuna_message *message = nuna_lp_send(gpu->lp, (uint16_t)dest);
     message->time = time;
     message->source = (uint16_t)gpu->gpu;
-    message->rel = (uint16_t)(dest == gpus ? gpu->gpu : (gpu->gpu + gpus - dest) % gpus);
+    /* To a GPU: after the host's and a collective's, which count up to `gpus`. */
+    message->rel = (uint16_t)(dest == gpus ? gpu->gpu : (gpu->gpu + gpus - dest) % gpus + gpus + 1);
     message->kind = (uint8_t)kind;
     message->tag = 0;
     return message;
