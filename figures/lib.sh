@@ -13,6 +13,9 @@ mkdir -p "$out/runs"
 list=$out/runs.list
 : >"$list"
 
+# Command of nunasim that the runs use; empty: a collective.
+export verb=
+
 # add ID ARGS...: one run; its results go to $out/runs/ID.
 add() {
   local id=$1
@@ -30,7 +33,7 @@ run_all() {
   # shellcheck disable=SC2016 # the inner shell expands
   xargs -a "$list" -d '\n' -P "$jobs" -I{} bash -c '
     set -f; set -- {}; id=$1; shift
-    "$nunasim" --quiet --out "$out/runs/$id" "$@" || echo "failed: $*" >&2'
+    "$nunasim" $verb --quiet --out "$out/runs/$id" "$@" || echo "failed: $*" >&2'
   : >"$list"
 }
 

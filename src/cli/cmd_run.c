@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/host_options.h"
 #include "cli/options.h"
 #include "cli/output_dir.h"
 #include "cli/run_report.h"
@@ -7,9 +8,9 @@
 #include "core/units.h"
 #include "gpu/placement.h"
 #include "pod/placement_report.h"
+#include "pod/transfers.h"
 #include "pod/translation_report.h"
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal handler can reach nothing else. */
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int signal_number)
-{
-    (void)signal_number;
-    stop_requested = 1;
-}
-
 struct run_options {
     const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
     struct nuna_opt_list set;
+    struct nuna_host_options host; /* of its options, the transfers alone */
     bool quiet, show_placement, reference, help;
 };
 
@@ -38,6 +31,7 @@ struct run {
     struct nuna_config *config;
     struct nuna_plan *plan;
     struct nuna_sim *sim;
+    struct nuna_host_plan transfers;
     uint32_t threads;
     enum nuna_fold_mode fold;
     char out[4096], policy[32];
@@ -213,6 +207,8 @@ static bool name_output(struct run *run, struct nuna_error *err)
         return nuna_fail_memory(err, "the output folder's name");
     nuna_config_write_effective(run->config, memory);
     fputs(run->plan->source, memory);
+    for (size_t i = 0; i < run->options.host.transfers.count; i++)
+        fprintf(memory, " %s", run->options.host.transfers.items[i]);
     fclose(memory);
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (size_t i = 0; i < length; i++)
@@ -295,6 +291,31 @@ static bool write_translation(struct run *run, const struct nuna_result *result,
     return true;
 }
 
+static struct nuna_host_view transfers_view(const struct run *run)
+{
+    const struct nuna_transfers *transfers = nuna_sim_transfers(run->sim);
+    return (struct nuna_host_view){&transfers->host, transfers->gpus};
+}
+
+static bool write_transfers(const struct run *run, const struct nuna_result *result,
+                            struct nuna_error *err)
+{
+    struct nuna_output_file file;
+    if (run->transfers.request_count == 0)
+        return true;
+    struct nuna_host_view view = transfers_view(run);
+    nuna_time elapsed = nuna_host_elapsed(view, result->drained);
+    if (!nuna_output_open(run->out, "transfers.csv", &file, err) ||
+        !nuna_output_close(&file,
+                           nuna_host_report_summary_head(file.stream) &&
+                               nuna_host_report_summary(file.stream, view, elapsed),
+                           err))
+        return false;
+    if (!run->options.quiet)
+        printf("          transfers.csv\n");
+    return true;
+}
+
 static bool write_outputs(struct run *run, const struct nuna_result *result, struct nuna_error *err)
 {
     static const char *const names[] = {"config.yaml", "links.csv", "placement.csv",
@@ -306,7 +327,7 @@ static bool write_outputs(struct run *run, const struct nuna_result *result, str
         printf("output    %s/: summary.csv, links.csv, store_latency.csv, placement.csv, "
                "config.yaml\n",
                run->out);
-    return write_translation(run, result, err);
+    return write_translation(run, result, err) && write_transfers(run, result, err);
 }
 
 /* One simulation; the caller keeps or destroys run->sim. */
@@ -321,7 +342,8 @@ static bool simulate_once(struct run *run, uint32_t domains, struct nuna_result 
         .domains = domains,
         .fold = run->fold,
         .reference = run->options.reference,
-        .stop = &stop_requested,
+        .transfers = run->transfers.request_count > 0 ? &run->transfers : NULL,
+        .stop = nuna_stop_flag(),
         .progress = progress ? show_progress : NULL,
         .progress_context = &line,
     };
@@ -419,28 +441,24 @@ static bool prepare(struct run *run, struct nuna_error *err)
             "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, NAP or NAP*",
             run->options.nar, run->policy);
     run->info.size = (uint64_t)params->collective.size;
+    if (run->options.host.transfers.count > 0 && run->fold == NUNA_FOLD_APPROX)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--fold approx: GPUs differ beside host transfers, expected auto or off");
+    if (!nuna_host_options_plan(&run->options.host, params, run->plan->gpu_count, &run->transfers,
+                                err))
+        return false;
     return nuna_sim_check(params, run->plan, run->info.size, err) && name_output(run, err) &&
            nuna_output_prepare(run->out, err);
-}
-
-/* From here on the first signal asks for an orderly end, and a second one kills. */
-static void catch_signals(void)
-{
-    const int signals[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction action = {.sa_handler = request_stop, .sa_flags = (int)SA_RESETHAND};
-        sigaction(signals[i], &action, NULL);
-    }
 }
 
 static int run_whole(struct run *run)
 {
     struct nuna_error err;
     struct nuna_result result;
-    catch_signals();
+    nuna_catch_signals();
     if (!prepare(run, &err))
         return nuna_cli_report(&err);
-    if (stop_requested) {
+    if (*nuna_stop_flag()) {
         nuna_fail(&err, NUNA_EXIT_INCOMPLETE, "interrupted before the simulation began");
         return nuna_cli_report(&err);
     }
@@ -456,6 +474,12 @@ static int run_whole(struct run *run)
         nuna_draw_placement(stdout, run->sim, 0);
     if (!run->options.quiet)
         nuna_print_result(&run->info, &result, run->threads);
+    if (!run->options.quiet && run->transfers.request_count > 0) {
+        printf("\n");
+        nuna_print_transfers(transfers_view(run),
+                             nuna_host_elapsed(transfers_view(run), result.drained));
+        printf("\n");
+    }
     if (!write_outputs(run, &result, &err))
         return nuna_cli_report(&err);
     return finish_status(run, &result);
@@ -509,6 +533,9 @@ int nuna_cmd_run(int argc, char **argv)
         {"background", "gemm:size=N",
          "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,
          &o->background},
+        {"transfer", "TRANSFER",
+         "copies between host and GPU memory meanwhile, as nunasim host does; may repeat",
+         NUNA_OPT_LIST, &o->host.transfers},
         {"show-placement", NULL, "draws threadblocks, pages and domains of GPU 0 on its die",
          NUNA_OPT_FLAG, &o->show_placement},
         {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE,

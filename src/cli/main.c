@@ -14,6 +14,7 @@ static const struct verb {
     {"plan", nuna_cmd_plan, "generate a collective plan"},
     {"check", nuna_cmd_check, "prove that a plan does what its collective promises"},
     {"params", nuna_cmd_params, "list every configuration key with default, range and meaning"},
+    {"host", nuna_cmd_host, "copy between host and GPU memory, relayed by other GPUs or not"},
     {"latency-map", nuna_cmd_latency_map, "latencies across one GPU, from the configuration"},
 };
 
@@ -48,6 +49,7 @@ static int help(void)
         "  nunasim --config configs/pod8.yaml --plan builtin:allgather --size 100kB --policy NAP+NAR\n"
         "  nunasim --config configs/pod8.yaml --plan plan.json --set noc.hop_latency=12ns\n"
         "  nunasim check plan.json\n"
+        "  nunasim host --config configs/h20-server.yaml --transfer h2d:1GB:gpu0\n"
         "  nunasim params\n"
         "\nA configuration is a YAML file; values carry units: 12.8ns, 150GB/s, 800Gb/s, 4KiB\n"
         "(GB is 10^9 bytes, GiB 2^30). --set overrides any key, for one run.\n"
@@ -57,7 +59,7 @@ static int help(void)
         "  2  the input is wrong: command line, configuration, plan, a folder that cannot be written\n"
         "  3  the run did not finish: deadlock or interrupt\n"
         "\nDocumentation, in the source tree's docs/: configuration.md, parameters.md, plan-formats.md,\n"
-        "placement.md, output.md, architecture.md, validation.md.\n");
+        "placement.md, host.md, output.md, architecture.md, validation.md.\n");
     return NUNA_EXIT_OK;
 }
 

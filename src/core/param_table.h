@@ -14,7 +14,8 @@
     S(collective, "the collective to run")                                                         \
     S(translation,                                                                                 \
       "reverse translation: the link MMU that turns other nodes' addresses into a GPU's own")      \
-    S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")
+    S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")    \
+    S(host, "the server around the GPUs and how it copies between host and GPU memory")
 
 #define NUNA_PARAMS_pod(X)                                                                         \
     X(pod, gpus, COUNT, "64", "1", "4096", "", "GPUs (sockets) in the pod",                        \
@@ -111,6 +112,10 @@
       "NUNA section 4.2.2: R_max of a CU, 700 outstanding requests")
 
 #define NUNA_PARAMS_collective(X)                                                                  \
+    X(collective, start, TIME, "0ns", "0ps", "1s", "",                                             \
+      "when it starts beside host transfers, which are told to start at 0 or later; alone, and "   \
+      "with pre-translation, it starts at once",                                                   \
+      "model choice")                                                                              \
     X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \
       "the larger of one GPU's input and output buffer", "nccl-tests' convention")                 \
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
@@ -202,5 +207,113 @@
     X(background, compute_rate, RATE, "512GB/s", "1MB/s", "1000TB/s", "",                          \
       "operand bytes one CU works through per second: a tile's compute delay",                     \
       "NUNA section 6.6: static delay by data size; rate as gpu.reduce_rate")
+
+#define NUNA_PARAMS_host(X)                                                                              \
+    X(host, sockets, COUNT, "2", "1", "16", "",                                                          \
+      "CPU sockets; divides the GPUs, which are attached in order",                                      \
+      "MMA section 5: dual-socket EPYC 9654")                                                            \
+    X(host, dram_rate, RATE, "325GB/s", "1MB/s", "1000TB/s", "",                                         \
+      "memory of one socket, reads and writes together",                                                 \
+      "460.8 GB/s in theory (12 channels DDR5-4800); MMA Table 1: 600 to 700 GB/s for both sockets")     \
+    X(host, dram_latency, TIME, "100ns", "0ps", "1ms", "",                                               \
+      "an access to it, beside its occupancy", "typical of DDR5 behind a data fabric")                   \
+    X(host, socket_link_rate, RATE, "256GB/s", "1MB/s", "1000TB/s", "",                                  \
+      "between two sockets, one direction", "four xGMI3 links of 16 lanes at 32 Gb/s")                   \
+    X(host, socket_link_latency, TIME, "130ns", "0ps", "1ms", "", "across it",                           \
+      "difference of near and far load latency of a GPU, nvbandwidth: 1321 - 1191 ns")                   \
+    X(host, far_read_rate, RATE, "65GB/s", "1MB/s", "1000TB/s", "",                                      \
+      "DMA reads from another socket's memory, all GPUs of one socket together",                         \
+      "calibrated: M1, 245 GB/s in all less 180 GB/s of the four near paths")                            \
+    X(host, far_write_rate, RATE, "65GB/s", "1MB/s", "1000TB/s", "",                                     \
+      "DMA writes to another socket's memory, all GPUs of one socket together",                          \
+      "not reported; as host.far_read_rate")                                                             \
+    X(host, far_gpu_rate, RATE, "22GB/s", "1MB/s", "1000TB/s", "",                                       \
+      "the same, of one GPU: its root port has few requests in flight",                                  \
+      "calibrated: M1 with saturation at three far paths, a third of host.far_read_rate")                \
+    X(host, pcie_rate, RATE, "53.65GB/s", "1MB/s", "1000TB/s", "",                                       \
+      "payload over one GPU's PCIe 5.0 x16 link, one direction",                                         \
+      "calibrated: M1, 53 GB/s; 53.65 GB/s measured on another H20")                                     \
+    X(host, pcie_latency, TIME, "500ns", "10ns", "1ms", "", "one way between host and GPU",              \
+      "half of a host load's 1.2 us round trip less DRAM, nvbandwidth")                                  \
+    X(host, read_window, SIZE, "256KiB", "1B", "1GiB", "",                                               \
+      "bytes a copy over PCIe keeps in flight", "model choice: several round trips at full rate")        \
+    X(host, peer_window, SIZE, "1MiB", "1B", "1GiB", "",                                                 \
+      "bytes a copy between GPUs keeps in flight",                                                       \
+      "model choice: several round trips at full rate")                                                  \
+    X(host, piece_size, SIZE, "16KiB", "64B", "32KiB", "",                                               \
+      "grain in which concurrent copies share a link", "model choice")                                   \
+    X(host, memory_rate, RATE, "3700GB/s", "1MB/s", "1000TB/s", "",                                      \
+      "memory of one GPU, for copies", "H20: 4.0 TB/s, 3.6 to 3.8 in practice")                          \
+    X(host, copy_launch, TIME, "5.5us", "0ps", "1s", "",                                                 \
+      "a native copy's call, before its engine is told",                                                 \
+      "looped copies on MI300X, 5.5 us each; 5 to 7 us per cudaMemcpyAsync (arXiv 2602.21548)")          \
+    X(host, copy_gap, TIME, "2.6us", "0ps", "1s", "", "a copy engine between two copies",                \
+      "batched copies on MI300X, 2.6 us each")                                                           \
+    X(host, engine, ENUM, "mma", "", "", "native|static|mma",                                            \
+      "native: the target's own link; static: fixed shares of the paths; mma: paths pull chunks",        \
+      "MMA section 3.4")                                                                                 \
+    X(host, relays, COUNT, "7", "0", "4095", "",                                                         \
+      "GPUs that may relay a transfer, those on the target's socket first",                              \
+      "MMA section 5.1.1: seven peers")                                                                  \
+    X(host, relay_scope, ENUM, "any", "", "", "any|same-socket",                                         \
+      "same-socket: only GPUs on the target's socket relay", "MMA section 6")                            \
+    X(host, direct, ENUM, "on", "", "", "on|off", "off: the target's own link is not used",              \
+      "MMA figure 10: two relay paths")                                                                  \
+    X(host, direct_priority, ENUM, "on", "", "", "on|off",                                               \
+      "on: a link takes chunks for its own GPU first", "MMA section 3.4.2")                              \
+    X(host, task_queue, ENUM, "shared", "", "", "shared|per-transfer",                                   \
+      "per-transfer: every transfer is a process of its own, with queues and buffers",                   \
+      "MMA section 5.1.2: each process has its queue")                                                   \
+    X(host, buffer, ENUM, "target", "", "", "target|other|interleaved|each",                             \
+      "where the host buffer lies: the target's socket, the next one, pages in turn, or a copy on each", \
+      "MMA section 5.1.1: pinned buffers")                                                               \
+    X(host, buffer_page, SIZE, "2MiB", "4KiB", "1GiB", "", "grain of an interleaved buffer",             \
+      "huge pages")                                                                                      \
+    X(host, chunk_size, SIZE, "5MB", "1kB", "1TiB", "",                                                  \
+      "a transfer is cut into chunks of this size; the last one is the rest",                            \
+      "MMA section 3.4.3: 5 MB")                                                                         \
+    X(host, queue_depth, COUNT, "2", "1", "64", "", "chunks outstanding on one link",                    \
+      "MMA section 5.3: two")                                                                            \
+    X(host, pipelines, COUNT, "2", "1", "8", "",                                                         \
+      "relay streams of a GPU and direction, each with a buffer of one chunk",                           \
+      "MMA section 3.4.3: two")                                                                          \
+    X(host, fallback_h2d, SIZE, "11.3MB", "0B", "1TiB", "",                                              \
+      "mma: smaller transfers to a GPU are native", "MMA section 5.3")                                   \
+    X(host, fallback_d2h, SIZE, "13MB", "0B", "1TiB", "",                                                \
+      "mma: smaller transfers from a GPU are native", "MMA section 5.3")                                 \
+    X(host, relay_rate, RATE, "45GB/s", "1MB/s", "1000TB/s", "",                                         \
+      "a relay's copy between host and staging buffer",                                                  \
+      "calibrated: M1, four near paths give 180 GB/s where four links have 215")                         \
+    X(host, relay_dependency, TIME, "3us", "0ps", "1s", "",                                              \
+      "between the two copies of a relayed chunk: an event on its stream",                               \
+      "typical of CUDA events across engines")                                                           \
+    X(host, dispatch_direct, TIME, "7us", "0ps", "1s", "",                                               \
+      "a transfer thread launches a direct chunk: one copy, one event",                                  \
+      "copy call 5.5 us, event 1.5 us")                                                                  \
+    X(host, dispatch_relay, TIME, "15us", "0ps", "1s", "",                                               \
+      "a transfer thread launches a relayed chunk: two copies, two events",                              \
+      "copy call 5.5 us, event 1.5 us, twice, and 1 us")                                                 \
+    X(host, completion_time, TIME, "3us", "0ps", "1s", "",                                               \
+      "a synchronisation thread sees a chunk's end and retires it", "spinning event wait")               \
+    X(host, callback_time, TIME, "20us", "0ps", "1s", "",                                                \
+      "asynchronous copies: the stream reaches the dummy task, its host callback runs",                  \
+      "calibrated: M1, crossover")                                                                       \
+    X(host, setup_time, TIME, "40us", "0ps", "1s", "",                                                   \
+      "a transfer is cut into chunks and the threads of all links wake",                                 \
+      "calibrated: M1, crossover")                                                                       \
+    X(host, poll_time, TIME, "1.5us", "0ps", "1s", "",                                                   \
+      "asynchronous copies: the spin kernel sees the completion flag", "MMA section 4: 1 to 2 us")       \
+    X(host, wake_time, TIME, "10us", "0ps", "1s", "",                                                    \
+      "synchronous copies: the calling thread wakes", "typical of condition variables")                  \
+    X(host, copies, ENUM, "async", "", "", "async|sync",                                                 \
+      "async: copies in stream order through a dummy task; sync: the caller waits",                      \
+      "MMA section 3.2")                                                                                 \
+    X(host, backoff_percent, COUNT, "150", "100", "100000", "",                                          \
+      "a relay is contended when its chunk takes longer than this share of the time it takes alone",     \
+      "model choice; MMA section 3.4.2 names no threshold")                                              \
+    X(host, backoff_depth, COUNT, "1", "1", "64", "",                                                    \
+      "chunks outstanding on a contended link, below which it pulls again", "MMA section 3.4.2")         \
+    X(host, interval, TIME, "10us", "1ns", "1s", "",                                                     \
+      "grain of link utilisation over time; doubled as often as a run needs", "model choice")
 
 #endif

@@ -50,6 +50,39 @@ enum nuna_translate_ahead {
     NUNA_AHEAD_L1_L2,
 };
 
+enum nuna_host_engine_kind {
+    NUNA_HOST_NATIVE,
+    NUNA_HOST_STATIC,
+    NUNA_HOST_MMA,
+};
+
+enum nuna_host_relay_scope {
+    NUNA_HOST_ANY_SOCKET,
+    NUNA_HOST_SAME_SOCKET,
+};
+
+enum nuna_host_switch { /* host.direct, host.direct_priority */
+                        NUNA_HOST_ON,
+                        NUNA_HOST_OFF,
+};
+
+enum nuna_host_task_queue {
+    NUNA_HOST_QUEUE_SHARED,
+    NUNA_HOST_QUEUE_PER_TRANSFER,
+};
+
+enum nuna_host_buffer {
+    NUNA_HOST_BUFFER_TARGET,
+    NUNA_HOST_BUFFER_OTHER,
+    NUNA_HOST_BUFFER_INTERLEAVED,
+    NUNA_HOST_BUFFER_EACH,
+};
+
+enum nuna_host_copies {
+    NUNA_HOST_ASYNC,
+    NUNA_HOST_SYNC,
+};
+
 /* The parameters, by section: params.noc.hop_latency etc. All fields are int64_t in the unit above.
  */
 #define NUNA_FIELD(section, field, quantity, def, min, max, words, doc, source) int64_t field;

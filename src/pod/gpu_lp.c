@@ -1,5 +1,6 @@
 /* What happens when: the events of one GPU. */
 #include "pod/gpu_lp.h"
+#include "host/gpu_side.h"
 #include "pod/translation.h"
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
 void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message *message)
 {
     struct ack_payload ack;
-    if (message->tag != NUNA_PHASE_ACK)
+    if (message->tag != NUNA_PHASE_ACK || message->kind >= NUNA_HOST_EV_FIRST)
         return;
     memcpy(&ack, message->payload, sizeof ack);
     nuna_prefetch(nuna_flight(&gpu->flights, ack.handle));
@@ -92,6 +93,8 @@ void nuna_gpu_lp_expect(const struct nuna_gpu_lp *gpu, const struct nuna_message
 
 uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message *message)
 {
+    if (message->kind >= NUNA_HOST_EV_FIRST)
+        return nuna_host_gpu_deliver(gpu->host, message);
     if (message->tag == NUNA_PHASE_ACK) {
         struct ack_payload ack;
         memcpy(&ack, message->payload, sizeof ack);
@@ -258,8 +261,12 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
     case NUNA_EV_TRANSLATION:
         nuna_translation_event(gpu, event.body);
         break;
+    case NUNA_EV_START:
+        nuna_exec_start(&gpu->exec, lp->now);
+        break;
     default:
-        __builtin_unreachable();
+        nuna_host_gpu_handle(gpu->host, event);
+        break;
     }
 }
 

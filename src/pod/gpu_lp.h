@@ -26,8 +26,10 @@ enum {
     NUNA_EV_SWITCH,      /* message: a packet is at the output queue towards us: flight */
     NUNA_EV_CU_ISSUE,    /* an issue slot: CU */
     NUNA_EV_TRANSLATION, /* of pod/translation.h, which says what it is about */
+    NUNA_EV_START,       /* the collective starts */
 };
 
+struct nuna_host_gpu;
 struct nuna_translation;
 
 /* Constant during a run, shared by all GPUs. */
@@ -112,6 +114,7 @@ struct nuna_gpu_lp {
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;
     struct nuna_translation *translation; /* NULL when off */
+    struct nuna_host_gpu *host;           /* NULL without host transfers */
 };
 
 extern const struct nuna_machine nuna_gpu_machine;

@@ -95,7 +95,10 @@ static bool build_gpus(struct nuna_sim *sim)
 {
     struct nuna_pod *pod = &sim->pod;
     uint32_t count = pod->fold.lp_count;
-    sim->kernel = nuna_kernel_create(count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
+    bool host = sim->options.transfers != NULL;
+    sim->kernel =
+        nuna_kernel_create(count + host, sim->options.threads,
+                           host ? nuna_transfers_lookahead(pod) : nuna_clos_lookahead(&pod->clos));
     sim->gpus = calloc(count, sizeof *sim->gpus);
     if (!sim->kernel || !sim->gpus ||
         (sim->options.reference && !nuna_kernel_use_reference(sim->kernel)))
@@ -111,7 +114,10 @@ static bool build_gpus(struct nuna_sim *sim)
         if (!nuna_translation_create(gpu))
             return false;
     }
-    return pod->params->background.gemm_size == 0 || place_background(sim);
+    if (host)
+        sim->transfers = nuna_transfers_create(pod, sim->options.transfers, sim->kernel, sim->gpus);
+    return (!host || sim->transfers) &&
+           (pod->params->background.gemm_size == 0 || place_background(sim));
 }
 
 static bool build(struct nuna_sim *sim, const struct nuna_params *params,
@@ -130,7 +136,8 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
     nuna_translation_shape(pod);
     /* A trace is one GPU's own story. */
     bool traced = pod->translation != NUNA_TRANSLATION_OFF && params->translation.trace > 0;
-    return nuna_fold_init(&pod->fold, pod, traced ? NUNA_FOLD_OFF : sim->options.fold, err) &&
+    bool fold = !traced && !sim->options.transfers;
+    return nuna_fold_init(&pod->fold, pod, fold ? sim->options.fold : NUNA_FOLD_OFF, err) &&
            (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
@@ -210,6 +217,8 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
     if (sim) {
         sim->options = *options;
         sim->origin = nuna_pretranslate_lead(params);
+        if (options->transfers && sim->origin == 0)
+            sim->origin = (nuna_time)params->collective.start;
         sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
     }
     if (!sim) {
@@ -229,6 +238,7 @@ void nuna_sim_destroy(struct nuna_sim *sim)
         return;
     for (uint32_t lp = 0; sim->gpus && lp < sim->pod.fold.lp_count; lp++)
         nuna_gpu_lp_finish(&sim->gpus[lp]);
+    nuna_transfers_destroy(sim->transfers);
     nuna_kernel_destroy(sim->kernel);
     nuna_fold_finish(&sim->pod.fold);
     nuna_placement_finish(&sim->pod.placement);
@@ -244,19 +254,24 @@ void nuna_sim_destroy(struct nuna_sim *sim)
 static void run_lp(void *model, uint32_t lp, nuna_time end)
 {
     struct nuna_sim *sim = model;
-    nuna_gpu_lp_run(&sim->gpus[lp], end);
+    if (lp < sim->pod.fold.lp_count)
+        nuna_gpu_lp_run(&sim->gpus[lp], end);
+    else
+        nuna_transfers_run(sim->transfers, end);
 }
 
 static uint32_t deliver(void *model, uint32_t lp, const struct nuna_message *message)
 {
     struct nuna_sim *sim = model;
-    return nuna_gpu_lp_deliver(&sim->gpus[lp], message);
+    return lp < sim->pod.fold.lp_count ? nuna_gpu_lp_deliver(&sim->gpus[lp], message)
+                                       : nuna_host_deliver(&sim->transfers->host, message);
 }
 
 static void expect(void *model, uint32_t lp, const struct nuna_message *message)
 {
     const struct nuna_sim *sim = model;
-    nuna_gpu_lp_expect(&sim->gpus[lp], message);
+    if (lp < sim->pod.fold.lp_count)
+        nuna_gpu_lp_expect(&sim->gpus[lp], message);
 }
 
 static uint64_t bytes_delivered(const struct nuna_sim *sim)
@@ -285,7 +300,7 @@ static bool collective_done(void *model)
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
         if (sim->gpus[lp].exec.unfinished > 0)
             return false;
-    return true;
+    return !sim->transfers || sim->transfers->host.unfinished == 0;
 }
 
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
@@ -338,6 +353,11 @@ static void expand_log(struct nuna_sim *sim)
     }
 }
 
+const struct nuna_transfers *nuna_sim_transfers(const struct nuna_sim *sim)
+{
+    return sim->transfers;
+}
+
 static bool collect_translation(const struct nuna_sim *sim, struct nuna_translation_result *result)
 {
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
@@ -376,6 +396,8 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
     }
+    if (sim->transfers)
+        unfinished += sim->transfers->host.unfinished;
     result->time -= result->time > sim->origin ? sim->origin : result->time;
     result->drained = nuna_kernel_now(sim->kernel);
     result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
@@ -404,12 +426,16 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
 {
     memset(ret_result, 0, sizeof *ret_result);
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        if (sim->origin > 0)
+        if (nuna_pretranslate_lead(sim->pod.params) > 0)
             nuna_pretranslate_start(&sim->gpus[lp]);
+        else if (sim->origin > 0)
+            nuna_lp_schedule(sim->gpus[lp].lp, sim->origin, nuna_event_make(NUNA_EV_START, 0));
         else
             nuna_exec_start(&sim->gpus[lp].exec, 0);
         nuna_background_start(&sim->gpus[lp]);
     }
+    if (sim->transfers)
+        nuna_host_begin(&sim->transfers->host);
     const struct nuna_kernel_ops ops = {
         .run = run_lp,
         .deliver = deliver,

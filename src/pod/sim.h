@@ -8,7 +8,9 @@
 #include "core/params.h"
 #include <signal.h>
 
+struct nuna_host_plan;
 struct nuna_sim;
+struct nuna_transfers;
 
 /* Called between windows by one thread. */
 struct nuna_progress {
@@ -29,6 +31,9 @@ struct nuna_sim_options {
     /* NAR granularity, a divisor of the ports; used by policies that know domains. */
     uint32_t domains;
     enum nuna_fold_mode fold;
+    const struct nuna_host_plan
+        *transfers; /* host transfers beside the collective, which then starts
+                       at collective.start and is not folded; NULL: none */
     bool reference; /* the plain kernel (core/kernel.h); needs threads == 1 and NUNA_FOLD_OFF */
     const volatile sig_atomic_t *stop; /* set by a signal handler; may be NULL */
     void (*progress)(void *context, const struct nuna_progress *progress); /* may be NULL */
@@ -120,6 +125,9 @@ void nuna_sim_destroy(struct nuna_sim *sim);
 /* Runs to the end, once. False only on internal failure (memory, threads): a deadlock or an
  * interruption is a result. */
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err);
+
+/* The host transfers, or NULL. */
+const struct nuna_transfers *nuna_sim_transfers(const struct nuna_sim *sim);
 
 /* Calls `visit` for every resource, GPU by GPU, kind by kind, in a fixed order; stops early when it
  * returns false. */

@@ -4,6 +4,7 @@
 
 #include "pod/gpu_lp.h"
 #include "pod/sim.h"
+#include "pod/transfers.h"
 
 struct nuna_sim {
     struct nuna_pod pod;
@@ -13,6 +14,7 @@ struct nuna_sim {
     struct nuna_op_log *log;
     struct nuna_op_trace *trace;
     struct nuna_latency latency;
+    struct nuna_transfers *transfers; /* NULL: none */
     uint64_t bytes_requested;
     nuna_time origin; /* when the collective starts */
 };

@@ -1,0 +1,280 @@
+#include "cli/cli.h"
+#include "cli/host_options.h"
+#include "cli/options.h"
+#include "cli/output_dir.h"
+#include "core/units.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything a run holds. */
+struct host_run {
+    const char *config_path, *out, *threads, *sweep;
+    struct nuna_opt_list set;
+    struct nuna_host_options host;
+    bool quiet, help;
+    struct nuna_config *config;
+    struct nuna_host_plan plan;
+    uint32_t thread_count;
+    uint64_t sweep_from, sweep_to;
+};
+
+static bool read_threads(struct host_run *run, struct nuna_error *err)
+{
+    run->thread_count = 1;
+    if (run->threads && !nuna_units_whole(run->threads, 256, &run->thread_count))
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--threads %.80s: expected a whole number from 1 to 256", run->threads);
+    return true;
+}
+
+/* "1KB:8GB". */
+static bool read_sweep(struct host_run *run, struct nuna_error *err)
+{
+    if (!run->sweep)
+        return true;
+    char first[64];
+    struct nuna_error why;
+    int64_t from = 0, to = 0;
+    const char *colon = strchr(run->sweep, ':');
+    snprintf(first, sizeof first, "%.*s", colon ? (int)(colon - run->sweep) : 0, run->sweep);
+    if (!colon || !nuna_units_parse(first, NUNA_Q_SIZE, "", &from, &why) ||
+        !nuna_units_parse(colon + 1, NUNA_Q_SIZE, "", &to, &why) || from < 1 || to < from ||
+        to > 16ll << 40)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--sweep-size %.80s: expected FROM:TO, such as 1KB:8GB, from 1B to 16TiB",
+                         run->sweep);
+    run->sweep_from = (uint64_t)from;
+    run->sweep_to = (uint64_t)to;
+    return true;
+}
+
+static bool prepare(struct host_run *run, struct nuna_error *err)
+{
+    run->config = nuna_config_create();
+    if (!run->config)
+        return nuna_fail_memory(err, "the configuration");
+    if (run->config_path && !nuna_config_load(run->config, run->config_path, err))
+        return false;
+    if (!nuna_config_set_list(run->config, run->set.items, run->set.count, err) ||
+        !nuna_host_options_apply(&run->host, run->config, err) ||
+        !nuna_config_check(run->config, err) || !read_threads(run, err) || !read_sweep(run, err))
+        return false;
+    const struct nuna_params *params = nuna_config_params(run->config);
+    if (run->host.transfers.count == 0)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--transfer is missing: expected one such as h2d:1GB:gpu0");
+    if (!nuna_host_options_plan(&run->host, params, (uint32_t)params->pod.gpus, &run->plan, err))
+        return false;
+    return !run->out || nuna_output_prepare(run->out, err);
+}
+
+static void print_head(const struct host_run *run)
+{
+    const struct nuna_params *p = nuna_config_params(run->config);
+    char pcie[48], port[48], chunk[48], engine[32], buffer[32];
+    printf("server    %" PRId64 " GPUs on %" PRId64 " sockets, %s a PCIe link, %" PRId64
+           " ports of %s\n",
+           p->pod.gpus, p->host.sockets,
+           nuna_units_format(p->host.pcie_rate, NUNA_Q_RATE, "", pcie, sizeof pcie),
+           p->scaleup.ports,
+           nuna_units_format(p->scaleup.port_rate, NUNA_Q_RATE, "", port, sizeof port));
+    printf("engine    %s, chunks of %s, %" PRId64 " outstanding on a link; host buffer: %s\n\n",
+           nuna_params_format(p, "host.engine", engine, sizeof engine),
+           nuna_units_format(p->host.chunk_size, NUNA_Q_SIZE, "", chunk, sizeof chunk),
+           p->host.queue_depth, nuna_params_format(p, "host.buffer", buffer, sizeof buffer));
+}
+
+static int simulate(struct host_run *run, struct nuna_host_sim **ret_sim, nuna_time *ret_elapsed)
+{
+    struct nuna_error err;
+    enum nuna_host_status status;
+    *ret_sim =
+        nuna_host_sim_create(nuna_config_params(run->config), &run->plan, run->thread_count, &err);
+    if (!*ret_sim || !nuna_host_sim_run(*ret_sim, nuna_stop_flag(), &status, &err))
+        return nuna_cli_report(&err);
+    *ret_elapsed = nuna_host_elapsed(nuna_host_sim_view(*ret_sim), nuna_host_sim_now(*ret_sim));
+    if (status == NUNA_HOST_COMPLETE)
+        return NUNA_EXIT_OK;
+    nuna_fail(&err, NUNA_EXIT_INCOMPLETE,
+              status == NUNA_HOST_INTERRUPTED
+                  ? "interrupted%s"
+                  : "nothing is left to happen, but a transfer is not done%s",
+              run->out ? "; summary.csv holds what ran, with status=incomplete" : "");
+    return nuna_cli_report(&err);
+}
+
+static bool write_file(const struct host_run *run, const char *name,
+                       const struct nuna_host_sim *sim, nuna_time elapsed, struct nuna_error *err)
+{
+    struct nuna_output_file file;
+    struct nuna_host_view view = nuna_host_sim_view(sim);
+    bool written;
+    if (!nuna_output_open(run->out, name, &file, err))
+        return false;
+    if (strcmp(name, "config.yaml") == 0)
+        written = nuna_config_write_effective(run->config, file.stream);
+    else if (strcmp(name, "paths.csv") == 0)
+        written = nuna_host_report_paths(file.stream, view);
+    else if (strcmp(name, "links.csv") == 0)
+        written = nuna_host_report_links(file.stream, view, elapsed);
+    else if (strcmp(name, "utilisation.csv") == 0)
+        written = nuna_host_report_timeline(file.stream, view, elapsed);
+    else
+        written = nuna_host_report_summary_head(file.stream) &&
+                  nuna_host_report_summary(file.stream, view, elapsed);
+    return nuna_output_close(&file, written, err);
+}
+
+static int run_once(struct host_run *run)
+{
+    static const char *const names[] = {"config.yaml", "links.csv", "paths.csv", "utilisation.csv",
+                                        "summary.csv"};
+    struct nuna_error err;
+    struct nuna_host_sim *sim = NULL;
+    nuna_time elapsed = 0;
+    int code = simulate(run, &sim, &elapsed);
+    if (code != NUNA_EXIT_OK && code != NUNA_EXIT_INCOMPLETE) {
+        nuna_host_sim_destroy(sim);
+        return code;
+    }
+    if (!run->quiet && code == NUNA_EXIT_OK)
+        nuna_print_transfers(nuna_host_sim_view(sim), elapsed);
+    bool written = true;
+    for (size_t i = 0; run->out && written && i < sizeof names / sizeof names[0]; i++)
+        written = write_file(run, names[i], sim, elapsed, &err);
+    if (!run->quiet && code == NUNA_EXIT_OK) {
+        printf("\nsimulated %" PRIu64 " events\n", nuna_host_sim_events(sim));
+        if (run->out && written)
+            printf(
+                "output    %s/: summary.csv, paths.csv, links.csv, utilisation.csv, config.yaml\n",
+                run->out);
+    }
+    nuna_host_sim_destroy(sim);
+    return written ? code : nuna_cli_report(&err);
+}
+
+static int sweep_size(struct host_run *run, uint64_t bytes, FILE *csv)
+{
+    struct nuna_host_sim *sim = NULL;
+    nuna_time elapsed = 0;
+    for (uint32_t i = 0; i < run->plan.request_count; i++)
+        if (!run->plan.requests[i].background)
+            run->plan.requests[i].bytes = bytes;
+    int code = simulate(run, &sim, &elapsed);
+    if (code == NUNA_EXIT_OK && csv)
+        nuna_host_report_summary(csv, nuna_host_sim_view(sim), elapsed);
+    if (code == NUNA_EXIT_OK && !run->quiet)
+        nuna_print_sweep_row(nuna_host_sim_view(sim), bytes);
+    nuna_host_sim_destroy(sim);
+    return code;
+}
+
+/* Doubles the size from first to last; the last is always among them. */
+static int run_sweep(struct host_run *run)
+{
+    struct nuna_error err;
+    struct nuna_output_file csv = {.stream = NULL}, config;
+    int code = NUNA_EXIT_OK;
+    if (run->out) {
+        if (!nuna_output_open(run->out, "summary.csv", &csv, &err))
+            return nuna_cli_report(&err);
+        nuna_host_report_summary_head(csv.stream);
+    }
+    if (!run->quiet)
+        nuna_print_sweep_head(&run->plan);
+    for (uint64_t bytes = run->sweep_from;; bytes *= 2) {
+        uint64_t size = bytes < run->sweep_to ? bytes : run->sweep_to;
+        code = sweep_size(run, size, csv.stream);
+        if (code != NUNA_EXIT_OK || size == run->sweep_to)
+            break;
+    }
+    if (!run->out)
+        return code;
+    bool written = nuna_output_close(&csv, code == NUNA_EXIT_OK && !ferror(csv.stream), &err);
+    if (code != NUNA_EXIT_OK)
+        return code; /* told already, and nothing half-written */
+    written =
+        written && nuna_output_open(run->out, "config.yaml", &config, &err) &&
+        nuna_output_close(&config, nuna_config_write_effective(run->config, config.stream), &err);
+    if (!written)
+        return nuna_cli_report(&err);
+    if (!run->quiet)
+        printf("output    %s/: summary.csv, config.yaml\n", run->out);
+    return code;
+}
+
+static int run_whole(struct host_run *run)
+{
+    struct nuna_error err;
+    nuna_catch_signals();
+    if (!prepare(run, &err))
+        return nuna_cli_report(&err);
+    if (!run->quiet)
+        print_head(run);
+    fflush(stdout);
+    return run->sweep ? run_sweep(run) : run_once(run);
+}
+
+static int help(const struct nuna_opt *opts, size_t count)
+{
+    printf(
+        "usage: nunasim host --config FILE --transfer h2d:SIZE:GPU [options]\n\n"
+        "Copies between host and GPU memory, over the GPU's own PCIe link or relayed by other GPUs.\n\n");
+    nuna_options_help(opts, count);
+    printf("\nA transfer is h2d:1GB:gpu0, d2h:64MB:gpu3 or p2p:1GB:gpu0:gpu1 (from GPU to GPU,\n"
+           "native), with ,start=1ms behind it if it starts later.\n"
+           "Keys for --set: nunasim params, section host. Model: docs/host.md. Files written:\n"
+           "docs/output.md.\n");
+    return NUNA_EXIT_OK;
+}
+
+int nuna_cmd_host(int argc, char **argv)
+{
+    struct host_run *run = calloc(1, sizeof *run);
+    struct nuna_error err;
+    if (!run) {
+        nuna_fail_memory(&err, "the run");
+        return nuna_cli_report(&err);
+    }
+    const struct nuna_opt opts[] = {
+        {"config", "FILE", "YAML configuration (default: all defaults)", NUNA_OPT_VALUE,
+         &run->config_path},
+        {"transfer", "TRANSFER", "what to copy; may repeat, all run side by side", NUNA_OPT_LIST,
+         &run->host.transfers},
+        {"background", "TRANSFER",
+         "native traffic until the last transfer ends: h2d:gpu3; may repeat", NUNA_OPT_LIST,
+         &run->host.backgrounds},
+        {"engine", "E", "native, static or mma (key host.engine)", NUNA_OPT_VALUE,
+         &run->host.engine},
+        {"relays", "N|GPUS", "how many GPUs relay (key host.relays), or which: gpu1,gpu4",
+         NUNA_OPT_VALUE, &run->host.relays},
+        {"ratios", "A:B:...", "static: share of each path, the target's own link first",
+         NUNA_OPT_VALUE, &run->host.ratios},
+        {"chunk", "SIZE", "chunk size (key host.chunk_size)", NUNA_OPT_VALUE, &run->host.chunk},
+        {"depth", "N", "chunks outstanding on a link (key host.queue_depth)", NUNA_OPT_VALUE,
+         &run->host.depth},
+        {"buffer", "WHERE", "target, other, interleaved or each (key host.buffer)", NUNA_OPT_VALUE,
+         &run->host.buffer},
+        {"sweep-size", "FROM:TO", "one run per size, doubling, in place of the transfers' sizes",
+         NUNA_OPT_VALUE, &run->sweep},
+        {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST,
+         &run->set},
+        {"threads", "T", "threads to simulate with (default 1); never changes a result",
+         NUNA_OPT_VALUE, &run->threads},
+        {"out", "DIR", "output folder (default: no files)", NUNA_OPT_VALUE, &run->out},
+        {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &run->quiet},
+        {"help", NULL, "this text", NUNA_OPT_FLAG, &run->help},
+    };
+    const size_t count = sizeof opts / sizeof opts[0];
+    size_t args = 0;
+    int code;
+    if (!nuna_options_parse(argc, argv, opts, count, NULL, 0, &args, &err))
+        code = nuna_cli_report(&err);
+    else
+        code = run->help ? help(opts, count) : run_whole(run);
+    nuna_config_destroy(run->config);
+    free(run);
+    return code;
+}

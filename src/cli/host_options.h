@@ -1,0 +1,28 @@
+/* Host transfers on the command line: of `nunasim host`, and of a run beside a collective. */
+#ifndef NUNA_CLI_HOST_OPTIONS_H
+#define NUNA_CLI_HOST_OPTIONS_H
+
+#include "cli/options.h"
+#include "core/config.h"
+#include "host/host_report.h"
+
+struct nuna_host_options {
+    struct nuna_opt_list transfers, backgrounds;
+    const char *engine, *relays, *ratios, *chunk, *depth, *buffer;
+};
+
+/* Puts the options that stand for keys into the configuration; before nuna_config_check. */
+bool nuna_host_options_apply(const struct nuna_host_options *options, struct nuna_config *config,
+                             struct nuna_error *err);
+
+/* Reads transfers, relays and shares, and checks them all; after nuna_config_check. */
+bool nuna_host_options_plan(const struct nuna_host_options *options,
+                            const struct nuna_params *params, uint32_t gpus,
+                            struct nuna_host_plan *ret_plan, struct nuna_error *err);
+
+/* What a person reads about transfers that are done. */
+void nuna_print_transfers(struct nuna_host_view view, nuna_time elapsed);
+void nuna_print_sweep_head(const struct nuna_host_plan *plan);
+void nuna_print_sweep_row(struct nuna_host_view view, uint64_t bytes);
+
+#endif
