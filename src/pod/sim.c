@@ -329,7 +329,7 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
 {
     memset(ret_result, 0, sizeof *ret_result);
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        if (sim->origin > 0)
+        if (nuna_pretranslates(sim->pod.params))
             nuna_pretranslate_start(&sim->gpus[g]);
         else
             nuna_exec_start(&sim->gpus[g].exec, 0);
