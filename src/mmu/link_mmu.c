@@ -129,6 +129,7 @@ bool nuna_mmu_translate(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
     struct nuna_mmu_port *at = &mmu->ports[port];
     const struct nuna_waiter request = {.since = since, .token = token, .page = page};
     if (__builtin_expect(at->stalled.count > 0, 0)) {
+        at->behind += !at->resuming;
         nuna_waiter_push(&mmu->waiters, &at->stalled, request);
         return false;
     }
@@ -161,6 +162,15 @@ static void resume_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port)
                           plain ? NUNA_CLASS_NONE : NUNA_CLASS_L1_HIT, request.since);
 }
 
+static void unblock_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port)
+{
+    struct nuna_mmu_port *at = &mmu->ports[port];
+    if (at->behind > 0)
+        mmu->shape->resent(mmu->context, port, at->behind);
+    at->behind = 0;
+    resume_port(mmu, lp, port);
+}
+
 /* The translation has come back to a port. */
 static void answer_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port, uint32_t page,
                         uint32_t via)
@@ -175,7 +185,7 @@ static void answer_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port,
         class = NUNA_CLASS_L1_MERGED + via;
     }
     if (mmu->ports[port].stalled.count > 0 && !mmu->ports[port].resuming)
-        resume_port(mmu, lp, port);
+        unblock_port(mmu, lp, port);
 }
 
 /* ---- L2 ---- */

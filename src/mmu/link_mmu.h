@@ -8,7 +8,8 @@
  * of every port that waits; evictions stay where they happen (mostly inclusive). Lookups are
  * pipelined: the L1s take what their links bring, the L2 one lookup per interval. A port whose
  * registers are all taken blocks at the next miss, and with it the link: what comes behind is held
- * back, and follows at the link's pace once there is room. The L2 likewise holds back lookups.
+ * back, and follows at the link's pace once there is room; the time that it would have taken is
+ * lost to the link. The L2 likewise holds back lookups.
  * Source: reverse translation (arXiv 2604.02473) sections 2.3, 2.4 and Table 1. */
 #ifndef NUNA_MMU_LINK_MMU_H
 #define NUNA_MMU_LINK_MMU_H
@@ -57,6 +58,9 @@ struct nuna_mmu_shape {
     nuna_time l1_latency, l2_latency, l2_interval, walk_cache_latency;
     nuna_time walk_step; /* one access of a walk: memory and the way to it */
     uint32_t event_kind; /* of this layer's events */
+    /* A port goes on; `count` data packets that came behind its blocked one have yet to cross the
+     * link: as long it stood still. */
+    void (*resent)(void *context, uint32_t port, uint32_t count);
     void (*ready)(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since);
 };
 
@@ -67,6 +71,7 @@ struct nuna_mmu_port {
     uint32_t waiting_peak;
     struct nuna_waiter_list stalled; /* a miss that found no register, and what is behind it */
     bool resuming;                   /* the first of them has its time */
+    uint32_t behind;                 /* of them, those that came while the port stood still */
     uint64_t stalls;
 };
 
@@ -94,7 +99,8 @@ struct nuna_mmu {
 
 #define NUNA_MMU_NO_PORT 0xffffu
 
-/* `walk_step` for params->translation.walk_step 0. `event_kind` and `ready` are left to the caller.
+/* `walk_step` for params->translation.walk_step 0. `event_kind`, `resent` and `ready` are left to
+ * the caller.
  */
 void nuna_mmu_shape_init(struct nuna_mmu_shape *shape, const struct nuna_params *params,
                          nuna_time walk_step);
@@ -117,6 +123,7 @@ static inline bool nuna_mmu_hold(struct nuna_mmu *mmu, uint32_t port, uint32_t t
     struct nuna_waiter_list *stalled = &mmu->ports[port].stalled;
     if (__builtin_expect(stalled->count == 0, 1))
         return false;
+    mmu->ports[port].behind += !mmu->ports[port].resuming;
     nuna_waiter_push(&mmu->waiters, stalled,
                      (struct nuna_waiter){.since = since, .token = token, .page = NUNA_CACHE_NONE});
     return true;

@@ -21,6 +21,7 @@ static nuna_time default_step(const struct nuna_pod *pod)
 }
 
 static void ready(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since);
+static void resent(void *context, uint32_t port, uint32_t count);
 
 void nuna_translation_shape(struct nuna_pod *pod)
 {
@@ -34,6 +35,7 @@ void nuna_translation_shape(struct nuna_pod *pod)
     nuna_mmu_shape_init(&pod->mmu, params, default_step(pod));
     pod->mmu.event_kind = NUNA_EV_TRANSLATION;
     pod->mmu.ready = ready;
+    pod->mmu.resent = resent;
 }
 
 static bool init_trace(struct nuna_gpu_lp *gpu)
@@ -144,6 +146,12 @@ static void translated(struct nuna_gpu_lp *gpu, uint32_t handle, uint32_t page, 
 static void ready(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since)
 {
     translated(context, token, page, class, since);
+}
+
+static void resent(void *context, uint32_t port, uint32_t count)
+{
+    struct nuna_gpu_lp *gpu = context;
+    nuna_scaleup_repeat(&gpu->scaleup, port, gpu->lp->now, count);
 }
 
 static nuna_time lookup_latency(const struct nuna_pod *pod)

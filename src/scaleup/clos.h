@@ -48,6 +48,16 @@ static inline nuna_time nuna_scaleup_depart(struct nuna_scaleup *scaleup, uint32
     return egress->free_at + clos->link_latency + clos->switch_latency;
 }
 
+/* The port of this GPU did not take `count` data packets when they came: the second link is busy
+ * with them from `time` on, once more. */
+static inline void nuna_scaleup_repeat(struct nuna_scaleup *scaleup, uint32_t port, nuna_time time,
+                                       uint32_t count)
+{
+    struct nuna_server *output = &scaleup->output[port];
+    output->free_at = (output->free_at > time ? output->free_at : time) +
+                      count * scaleup->clos->port_rate.time[0];
+}
+
 /* A packet reaches the output queue towards this GPU at `time`; returns when it is in at the port.
  */
 static inline nuna_time nuna_scaleup_arrive(struct nuna_scaleup *scaleup, uint32_t port,

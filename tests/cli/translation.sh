@@ -90,6 +90,21 @@ if [ -z "$light" ]; then
   check "R8: $(of sixteen translation_live_pages) pages live" holds "$(of sixteen translation_live_pages) <= 16"
 fi
 
+# R5 at 16 GPUs: cold at 1 MB; at 64 MB one large spike, then shorter ones where pages begin.
+if [ -z "$light" ]; then
+  run cold 16 1MB --set translation.trace=100000
+  least=$(awk -F, 'NR > 1 && (!n++ || $3 < least) { least = $3 } END { print least }' cold/translation_trace.csv)
+  check "R5: at 1 MB the fastest request takes $least ns" holds "$least > 400"
+  run spikes 16 64MB --set translation.trace=50000
+  spike() { # FROM TO: longest latency of requests that arrive then, in us
+    awk -F, -v from="$1" -v to="$2" 'NR > 1 && $2 >= from * 1000 && $2 < to * 1000 && $3 > most { most = $3 }
+      END { print most + 0 }' spikes/translation_trace.csv
+  }
+  check "R5: first spike $(spike 0 5) ns" holds "$(spike 0 5) > 1500"
+  check "R5: then $(spike 15 20) ns" holds "$(spike 15 20) == 50"
+  check "R5: next pages $(spike 20 30) ns" holds "$(spike 20 30) >= 470 && $(spike 20 30) < 480"
+fi
+
 # R7: each mitigation gains; into the L1, with lead, pre-translation leaves the two L1 lookups.
 bare=$(of one time_ns)
 overhead 16 1MB

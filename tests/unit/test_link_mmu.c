@@ -24,8 +24,15 @@ struct bench {
     struct nuna_lp *lp;
     const struct request *requests;
     nuna_time latency[MOST];
-    uint32_t class[MOST], order[MOST], answered;
+    uint32_t class[MOST], order[MOST], answered, resent;
 };
+
+static void resent(void *context, uint32_t port, uint32_t count)
+{
+    struct bench *bench = context;
+    cr_assert_eq(port, 0);
+    bench->resent += count;
+}
 
 static void ready(void *context, uint32_t token, uint32_t page, uint32_t class, nuna_time since)
 {
@@ -87,6 +94,7 @@ static void run(struct bench *bench, const struct nuna_params *params,
     nuna_mmu_shape_init(&bench->shape, params, 1);
     bench->shape.event_kind = MMU_KIND;
     bench->shape.ready = ready;
+    bench->shape.resent = resent;
     cr_assert(nuna_mmu_init(&bench->mmu, &bench->shape, bench));
     struct nuna_kernel *kernel = nuna_kernel_create(1, 1, NUNA_MIN_LOOKAHEAD);
     cr_assert_not_null(kernel);
@@ -247,6 +255,7 @@ Test(link_mmu, a_register_per_request)
     check(&bench, 5, cold - 4000 + 2 * LINK + L2 + CACHES + STEP, NUNA_CLASS_L1_MISS + WALK(1));
     check(&bench, 6, cold - 5000 + 3 * LINK, NUNA_CLASS_L1_HIT);
     check(&bench, 7, 0, NUNA_CLASS_NONE);
+    cr_assert_eq(bench.resent, 3); /* the head was there, the others take the link again */
     cr_assert_eq(bench.mmu.ports[0].stalls, 1u);
     cr_assert_eq(bench.mmu.ports[0].waiting_peak, 2u);
     cr_assert_eq(bench.mmu.ports[0].mshrs.peak, 1u);

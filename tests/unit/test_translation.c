@@ -135,6 +135,34 @@ Test(translation, default_walk_step)
     check_one(&p, L1 + L2 + CACHES + 5 * step, L1 + L2 + CACHES + step, "mesh");
 }
 
+/* A blocked port costs its link's time for good: however much follows, nothing makes up for it. */
+Test(translation, blocked_time_is_lost)
+{
+    struct nuna_params p = params_of(1, 1, 1, 1, 1), ideal;
+    p.hbm.channel_rate = 512000000000;
+    p.hbm.page_size = 2 << 20;
+    p.scaleup.port_rate = 20000000000; /* a line takes 12.8 ns, a walk 117 lines */
+    p.gpu.max_outstanding = 1000000;
+    p.translation.mode = NUNA_TRANSLATION_FULL;
+    p.translation.walk_step = STEP;
+    p.translation.l1_mshrs = 10;
+    ideal = p;
+    ideal.translation.mode = NUNA_TRANSLATION_IDEAL;
+    struct nuna_plan *plan = generate(NUNA_ALLTOALL, NUNA_ALLPAIRS, 2, 1);
+    nuna_time lost = 0;
+    for (uint64_t lines = 300; lines <= 4800; lines *= 4) {
+        nuna_time cost =
+            time_of(&p, plan, 2 * lines * LINE) - time_of(&ideal, plan, 2 * lines * LINE);
+        if (lines == 300)
+            lost = cost;
+        /* The acknowledgements of what is under way move by some packets. */
+        cr_assert(cost > lost - 4 * 12800 && cost < lost + 4 * 12800,
+                  "%" PRIu64 " lines: %" PRIu64 " ps, few lines: %" PRIu64, lines, cost, lost);
+    }
+    cr_assert_gt(lost, 1000000u);
+    nuna_plan_destroy(plan);
+}
+
 /* ---- counts ---- */
 
 static uint64_t lines_of(uint64_t bytes)
