@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Everything a run holds. */
 struct host_run {
@@ -86,13 +88,38 @@ static void print_head(const struct host_run *run)
            p->host.queue_depth, nuna_params_format(p, "host.buffer", buffer, sizeof buffer));
 }
 
+struct progress_line {
+    time_t shown; /* a second at a time */
+};
+
+static void show_progress(void *context, nuna_time now, uint64_t bytes, uint64_t requested)
+{
+    struct progress_line *line = context;
+    time_t second = time(NULL);
+    if (second == line->shown)
+        return;
+    line->shown = second;
+    fprintf(stderr, "\r%5.1f %% of the bytes, %.3f ms simulated \033[K",
+            100 * (double)bytes / (double)requested, (double)now / 1e9);
+}
+
 static int simulate(struct host_run *run, struct nuna_host_sim **ret_sim, nuna_time *ret_elapsed)
 {
     struct nuna_error err;
     enum nuna_host_status status;
     *ret_sim =
         nuna_host_sim_create(nuna_config_params(run->config), &run->plan, run->thread_count, &err);
-    if (!*ret_sim || !nuna_host_sim_run(*ret_sim, nuna_stop_flag(), &status, &err))
+    if (!*ret_sim)
+        return nuna_cli_report(&err);
+    struct progress_line line = {.shown = time(NULL)};
+    const time_t started = line.shown;
+    const struct nuna_host_progress progress = {show_progress, &line};
+    bool watched = !run->quiet && isatty(STDERR_FILENO);
+    bool ran =
+        nuna_host_sim_run(*ret_sim, nuna_stop_flag(), watched ? &progress : NULL, &status, &err);
+    if (line.shown != started)
+        fprintf(stderr, "\r\033[K");
+    if (!ran)
         return nuna_cli_report(&err);
     *ret_elapsed = nuna_host_elapsed(nuna_host_sim_view(*ret_sim), nuna_host_sim_now(*ret_sim));
     if (status == NUNA_HOST_COMPLETE)

@@ -33,8 +33,7 @@ struct nuna_host_transfer {
 /* The transfers of a manager, as a pulling path sees them. */
 struct nuna_host_queue_view {
     const struct nuna_host_shape *shape;
-    struct nuna_host_transfer
-        *transfers; /* all of the run; `first` to `last` - 1 may be the manager's */
+    struct nuna_host_transfer *transfers; /* all of the run, of other managers, too */
     uint32_t count, manager;
     enum nuna_host_direction direction;
     uint32_t gpu; /* the path */

@@ -432,8 +432,13 @@ uint64_t nuna_host_cpu_millicores(const struct nuna_host *host, nuna_time elapse
 {
     uint32_t count = host->manager_count * NUNA_HOST_DIRECTIONS * host->shape->gpus;
     unsigned __int128 busy = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (host->engines[i / host->shape->gpus / NUNA_HOST_DIRECTIONS]->chunked)
-            busy += host->workers[i].sync_busy + host->workers[i].launch_busy;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct nuna_host_worker *worker = &host->workers[i];
+        if (!host->engines[i / host->shape->gpus / NUNA_HOST_DIRECTIONS]->chunked)
+            continue;
+        busy += worker->sync_busy + worker->launch_busy;
+        if (worker->outstanding > 0 && elapsed > worker->busy_since) /* interrupted */
+            busy += elapsed - worker->busy_since;
+    }
     return elapsed ? (uint64_t)(busy * 1000 / elapsed) : 0;
 }

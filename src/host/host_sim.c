@@ -8,6 +8,7 @@ struct nuna_host_sim {
     struct nuna_scaleup *scaleups;
     struct nuna_host_gpu *gpus;
     struct nuna_host host;
+    const struct nuna_host_progress *progress;
     bool background;
 };
 
@@ -108,15 +109,33 @@ static bool transfers_done(void *model)
     return ((struct nuna_host_sim *)model)->host.unfinished == 0;
 }
 
+static void report_progress(void *model, nuna_time now)
+{
+    const struct nuna_host_sim *sim = model;
+    uint64_t bytes = 0, requested = 0;
+    for (uint32_t t = 0; t < sim->host.transfer_count; t++) {
+        struct nuna_host_outcome outcome;
+        nuna_host_outcome(&sim->host, sim->gpus, t, &outcome);
+        if (!outcome.request.background) {
+            bytes += outcome.bytes;
+            requested += outcome.request.bytes;
+        }
+    }
+    sim->progress->call(sim->progress->context, now, bytes, requested);
+}
+
 bool nuna_host_sim_run(struct nuna_host_sim *sim, const volatile sig_atomic_t *stop,
-                       enum nuna_host_status *ret_status, struct nuna_error *err)
+                       const struct nuna_host_progress *progress, enum nuna_host_status *ret_status,
+                       struct nuna_error *err)
 {
     const struct nuna_kernel_ops ops = {
         .run = run_lp,
         .deliver = deliver,
+        .progress = progress ? report_progress : NULL,
         /* Only background traffic has no end of its own. */
         .done = sim->background ? transfers_done : NULL,
     };
+    sim->progress = progress;
     nuna_host_begin(&sim->host);
     enum nuna_kernel_status status = nuna_kernel_run(sim->kernel, &ops, sim, stop);
     if (status == NUNA_KERNEL_NO_MEMORY)

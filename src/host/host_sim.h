@@ -29,9 +29,17 @@ struct nuna_host_sim *nuna_host_sim_create(const struct nuna_params *params,
                                            struct nuna_error *err);
 void nuna_host_sim_destroy(struct nuna_host_sim *sim);
 
-/* Runs to the end of the last transfer that is no background; once. False on internal failure. */
+/* Called between windows by one thread; bytes are those of transfers that are no background. */
+struct nuna_host_progress {
+    void (*call)(void *context, nuna_time now, uint64_t bytes, uint64_t bytes_requested);
+    void *context;
+};
+
+/* Runs to the end of the last transfer that is no background; once. `stop` and `progress` may be
+ * NULL. False on internal failure. */
 bool nuna_host_sim_run(struct nuna_host_sim *sim, const volatile sig_atomic_t *stop,
-                       enum nuna_host_status *ret_status, struct nuna_error *err);
+                       const struct nuna_host_progress *progress, enum nuna_host_status *ret_status,
+                       struct nuna_error *err);
 
 nuna_time nuna_host_sim_now(const struct nuna_host_sim *sim); /* last event */
 uint64_t nuna_host_sim_events(const struct nuna_host_sim *sim);

@@ -60,7 +60,7 @@ static inline void scene_run(struct scene *scene)
     cr_assert(nuna_host_plan_check(&scene->plan, &scene->params, gpus, &err), "%s", err.message);
     scene->sim = nuna_host_sim_create(&scene->params, &scene->plan, 1, &err);
     cr_assert_not_null(scene->sim);
-    cr_assert(nuna_host_sim_run(scene->sim, NULL, &status, &err), "%s", err.message);
+    cr_assert(nuna_host_sim_run(scene->sim, NULL, NULL, &status, &err), "%s", err.message);
     cr_assert_eq(status, NUNA_HOST_COMPLETE);
     scene->elapsed =
         nuna_host_elapsed(nuna_host_sim_view(scene->sim), nuna_host_sim_now(scene->sim));

@@ -151,6 +151,41 @@ Test(host, two_relayed_chunks_take_turns_in_one_pipeline)
     cr_assert_eq(time, expected, "%" PRIu64 " ps, expected %" PRIu64, time, expected);
 }
 
+/* A relay's write of a staged chunk, from its first read of memory to the credit of its last piece.
+ */
+static nuna_time write_time(const struct nuna_params *p, uint64_t pieces)
+{
+    return (pieces - 1) * PACE + MEMORY + PCIE + DRAM +
+           ps(p->hbm.access_latency + 2 * p->host.pcie_latency + p->host.dram_latency);
+}
+
+/* A pull takes as long as a push: requests go one way in the place of acknowledgements the other.
+ */
+Test(host, one_chunk_relayed_to_the_host)
+{
+    struct scene scene;
+    relay_scene(&scene, "d2h:1MB:gpu0", "1000000");
+    const struct nuna_params *p = &scene.params;
+    nuna_time expected = setup(p) + ps(p->host.dispatch_relay) + to_engine(p) + push_time(p, 100) +
+                         ps(p->host.relay_dependency + p->host.copy_gap) + write_time(p, 100) +
+                         finish(p);
+    nuna_time time = scene_time(&scene);
+    cr_assert_eq(time, expected, "%" PRIu64 " ps, expected %" PRIu64, time, expected);
+}
+
+/* Two pipelines do not help a relay towards the host: its engine does one copy at a time. */
+Test(host, two_chunks_relayed_to_the_host_take_turns)
+{
+    struct scene scene;
+    relay_scene(&scene, "d2h:2MB:gpu0", "1000000");
+    const struct nuna_params *p = &scene.params;
+    scene.params.host.dispatch_relay = 1000000; /* the second pull follows the first one */
+    nuna_time expected = setup(p) + ps(p->host.dispatch_relay + 3 * p->host.copy_gap) +
+                         to_engine(p) + 2 * push_time(p, 100) + 2 * write_time(p, 100) + finish(p);
+    nuna_time time = scene_time(&scene);
+    cr_assert_eq(time, expected, "%" PRIu64 " ps, expected %" PRIu64, time, expected);
+}
+
 /* With one chunk outstanding the thread launches the second one when the first one has ended. */
 Test(host, depth_one_leaves_a_gap)
 {
