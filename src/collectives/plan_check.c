@@ -12,6 +12,8 @@ static void count_work(const struct nuna_plan *plan, struct nuna_plan_verdict *v
     for (size_t i = 0; i < plan->op_count; i++) {
         if (plan->ops[i].kind == NUNA_OP_PUT)
             verdict->puts++;
+        else if (plan->ops[i].kind == NUNA_OP_FIFO && (plan->ops[i].flags & NUNA_OP_SENDS))
+            verdict->messages++;
         else if (plan->ops[i].kind == NUNA_OP_SIGNAL)
             verdict->signals += plan->ops[i].id_count;
     }
@@ -28,7 +30,8 @@ static bool run_all(const struct nuna_slots *slots, struct nuna_machine *machine
                     struct nuna_plan_verdict *verdict, struct nuna_error *err)
 {
     for (int i = 0; i < 4; i++) {
-        struct nuna_schedule schedule = {i < 2, i % 2 == 1, NUNA_NONE};
+        struct nuna_schedule schedule = {
+            .lazy = i < 2, .descending = i % 2 == 1, .starved = NUNA_NONE, .turns = 1};
         if (!run_one(slots, machine, schedule, err))
             return false;
     }
@@ -40,22 +43,25 @@ static bool run_all(const struct nuna_slots *slots, struct nuna_machine *machine
     for (uint64_t i = 0; i < held; i++) {
         uint32_t starved = (uint32_t)(i * threadblocks / held);
         for (int lazy = 0; lazy < 2; lazy++) {
-            if (!run_one(slots, machine, (struct nuna_schedule){lazy == 1, false, starved}, err))
+            struct nuna_schedule schedule = {.lazy = lazy == 1, .starved = starved, .turns = 1};
+            if (!run_one(slots, machine, schedule, err))
                 return false;
         }
     }
     return true;
 }
 
-bool nuna_plan_check(const struct nuna_plan *plan, struct nuna_plan_verdict *ret_verdict,
+bool nuna_plan_check(const struct nuna_plan *plan, const struct nuna_params *params,
+                     const uint64_t *size, struct nuna_plan_verdict *ret_verdict,
                      struct nuna_error *err)
 {
     struct nuna_slots slots;
-    *ret_verdict = (struct nuna_plan_verdict){0};
+    *ret_verdict = (struct nuna_plan_verdict){.largest_size = UINT64_MAX};
     if (!nuna_check_static(plan, err) || !nuna_slots_init(&slots, plan, err))
         return false;
     struct nuna_machine *machine = nuna_machine_new(&slots, err);
-    bool good = machine != NULL && run_all(&slots, machine, ret_verdict, err);
+    bool good = machine != NULL && run_all(&slots, machine, ret_verdict, err) &&
+                nuna_check_limits(plan, machine, params, size, ret_verdict, err);
     if (good) {
         count_work(plan, ret_verdict);
         ret_verdict->nothing_to_prove = plan->collective == NUNA_COLLECTIVE_OTHER;

@@ -35,9 +35,21 @@ struct barrier {
     uint32_t first_waiter;
 };
 
+/* A connection, kept at its receiving end. */
+struct fifo {
+    uint64_t sent, received;     /* operations */
+    uint32_t first, last;        /* values under way, in the pool of stores */
+    uint32_t sender, receiver;   /* the threadblock that waits at this end, or NUNA_NONE */
+};
+
 struct block {
     uint32_t pc;
-    uint32_t done_ids; /* of the list of the operation at pc */
+    uint32_t done_ids; /* of the list of the operation at pc; of its FIFO operations */
+    uint32_t loop;     /* place of the LOOP it is in, or NUNA_NONE */
+    uint32_t turn;
+    uint32_t posted;        /* newest POST: its step + 1 */
+    uint32_t first_waiter;  /* threadblocks that wait for a POST of this one */
+    uint32_t waits_for;     /* slot without packets, or NUNA_NONE */
     uint32_t streams;
     uint32_t next; /* in the one list, of waiters or ready ones, that the threadblock is in */
 };
@@ -58,6 +70,9 @@ struct nuna_machine {
     uint32_t *barrier_at; /* GPU -> its first barrier */
     size_t barrier_count;
     uint32_t *memory; /* slot -> value */
+    bool *arrived;    /* slot -> packets are there */
+    uint32_t *packet_waiters; /* GPU -> threadblocks that wait for packets */
+    struct fifo *fifos;       /* channel -> connection, of receiving ends */
     struct pool streams, stores, tokens, sums, terms;
     uint32_t ready_first, ready_last;
     uint32_t started; /* threadblocks */
@@ -87,8 +102,15 @@ static inline struct token *token_at(const struct nuna_machine *m, uint32_t i)
 uint32_t nuna_machine_stream(struct nuna_machine *m, uint32_t tb, uint32_t peer, bool make);
 void nuna_machine_land(struct nuna_machine *m, uint32_t stream, uint64_t covers);
 
-void nuna_machine_put(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
-void nuna_machine_copy(struct nuna_machine *m, const struct nuna_op *op);
-void nuna_machine_reduce(struct nuna_machine *m, const struct nuna_op *op);
+void nuna_machine_ready(struct nuna_machine *m, uint32_t tb);
+
+/* The connection of one of a threadblock's two FIFO ends. */
+struct fifo *nuna_machine_fifo(const struct nuna_machine *m, uint32_t tb, bool receiving);
+
+/* Each is false when the threadblock has to wait; it is then in the list of what it waits for. */
+bool nuna_machine_move(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
+bool nuna_machine_exchange(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
+/* All stores of the threadblock land. */
+void nuna_machine_flush(struct nuna_machine *m, uint32_t tb);
 
 #endif

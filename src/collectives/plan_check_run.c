@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void pool_reset(struct pool *pool)
 {
@@ -21,6 +22,9 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
         m->semaphores = malloc((plan->sem_count + 1) * sizeof *m->semaphores);
         m->barrier_at = malloc(plan->gpu_count * sizeof *m->barrier_at);
         m->memory = malloc(((size_t)slots->count + 1) * sizeof *m->memory);
+        m->arrived = malloc((size_t)slots->count + 1);
+        m->packet_waiters = malloc(plan->gpu_count * sizeof *m->packet_waiters);
+        m->fifos = malloc((plan->channel_count + 1) * sizeof *m->fifos);
         for (uint32_t gpu = 0; m->barrier_at != NULL && gpu < plan->gpu_count; gpu++) {
             m->barrier_at[gpu] = (uint32_t)m->barrier_count;
             m->barrier_count += plan->gpus[gpu].barrier_count;
@@ -28,7 +32,8 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
         m->barriers = malloc((m->barrier_count + 1) * sizeof *m->barriers);
     }
     if (m == NULL || m->blocks == NULL || m->channels == NULL || m->semaphores == NULL ||
-        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL) {
+        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL ||
+        m->arrived == NULL || m->packet_waiters == NULL || m->fifos == NULL) {
         nuna_machine_free(m);
         nuna_fail_memory(err, "the check of a plan");
         return NULL;
@@ -46,6 +51,9 @@ void nuna_machine_free(struct nuna_machine *m)
     free(m->barriers);
     free(m->barrier_at);
     free(m->memory);
+    free(m->arrived);
+    free(m->packet_waiters);
+    free(m->fifos);
     free(m->streams.items);
     free(m->stores.items);
     free(m->tokens.items);
@@ -60,7 +68,11 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
     const struct nuna_plan *plan = m->slots->plan;
     m->schedule = *schedule;
     for (size_t i = 0; i < plan->threadblock_count; i++)
-        m->blocks[i] = (struct block){0, 0, NUNA_NONE, NUNA_NONE};
+        m->blocks[i] = (struct block){.loop = NUNA_NONE,
+                                      .first_waiter = NUNA_NONE,
+                                      .waits_for = NUNA_NONE,
+                                      .streams = NUNA_NONE,
+                                      .next = NUNA_NONE};
     for (size_t i = 0; i < plan->channel_count; i++)
         m->channels[i] = nothing;
     for (size_t i = 0; i < plan->sem_count; i++) {
@@ -71,6 +83,11 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
         m->barriers[i] = (struct barrier){0, NUNA_NONE};
     for (uint32_t i = 0; i < m->slots->count; i++)
         m->memory[i] = i;
+    memset(m->arrived, 0, m->slots->count);
+    for (uint32_t i = 0; i < plan->gpu_count; i++)
+        m->packet_waiters[i] = NUNA_NONE;
+    for (size_t i = 0; i < plan->channel_count; i++)
+        m->fifos[i] = (struct fifo){0, 0, NUNA_NONE, NUNA_NONE, NUNA_NONE, NUNA_NONE};
     pool_reset(&m->streams);
     pool_reset(&m->stores);
     pool_reset(&m->tokens);
@@ -85,7 +102,7 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
 
 /* ---- who runs ---- */
 
-static void make_ready(struct nuna_machine *m, uint32_t tb)
+void nuna_machine_ready(struct nuna_machine *m, uint32_t tb)
 {
     if (tb == m->schedule.starved) {
         m->starved_ready = true;
@@ -152,7 +169,7 @@ static void raise(struct nuna_machine *m, struct counter *counter)
     if (tb == NUNA_NONE)
         return;
     counter->first_waiter = m->blocks[tb].next;
-    make_ready(m, tb);
+    nuna_machine_ready(m, tb);
 }
 
 /* ---- synchronisation ---- */
@@ -247,9 +264,44 @@ static bool run_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const
         uint32_t next = m->blocks[waiter].next;
         m->blocks[waiter].pc++;
         m->steps++;
-        make_ready(m, waiter);
+        nuna_machine_ready(m, waiter);
         waiter = next;
     }
+    return true;
+}
+
+static bool run_depend(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
+{
+    struct block *other = &m->blocks[m->slots->plan->gpus[gpu].tb_at + op->dep_tb];
+    if (other->posted >= op->dep_step + 1u)
+        return true;
+    m->blocks[tb].next = other->first_waiter;
+    other->first_waiter = tb;
+    return false;
+}
+
+static void run_post(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
+{
+    struct block *block = &m->blocks[tb];
+    uint32_t waiter = block->first_waiter;
+    block->posted = op->dep_step + 1u;
+    block->first_waiter = NUNA_NONE;
+    while (waiter != NUNA_NONE) {
+        uint32_t next = m->blocks[waiter].next;
+        nuna_machine_ready(m, waiter);
+        waiter = next;
+    }
+}
+
+/* With data through the proxy go a signal and a wait for its end. */
+static bool run_move(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
+{
+    if (!nuna_machine_move(m, tb, op))
+        return false;
+    if (op->flags & NUNA_OP_SIGNALS)
+        run_signal(m, tb, gpu, op);
+    if (op->flags & NUNA_OP_FLUSHES)
+        nuna_machine_flush(m, tb);
     return true;
 }
 
@@ -259,14 +311,13 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
     case NUNA_OP_NOP:
         return true;
     case NUNA_OP_PUT:
-        nuna_machine_put(m, tb, op);
-        return true;
     case NUNA_OP_COPY:
-        nuna_machine_copy(m, op);
-        return true;
     case NUNA_OP_REDUCE:
-        nuna_machine_reduce(m, op);
-        return true;
+    case NUNA_OP_GET:
+    case NUNA_OP_FORWARD:
+        return run_move(m, tb, gpu, op);
+    case NUNA_OP_FIFO:
+        return nuna_machine_exchange(m, tb, op);
     case NUNA_OP_SIGNAL:
         run_signal(m, tb, gpu, op);
         return true;
@@ -278,8 +329,34 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
         return run_wait(m, tb, gpu, op);
     case NUNA_OP_BARRIER:
         return run_barrier(m, tb, gpu, op);
+    case NUNA_OP_DEPEND:
+        return run_depend(m, tb, gpu, op);
+    case NUNA_OP_POST:
+        run_post(m, tb, op);
+        return true;
+    case NUNA_OP_FLUSH:
+        nuna_machine_flush(m, tb);
+        return true;
+    case NUNA_OP_LOOP:
+        m->blocks[tb].loop = m->blocks[tb].pc;
+        m->blocks[tb].turn = 0;
+        return true;
     }
     return true;
+}
+
+/* Past the last operation of a loop: another turn? */
+static void turn_around(struct nuna_machine *m, uint32_t tb)
+{
+    struct block *block = &m->blocks[tb];
+    const struct nuna_threadblock *of = &m->slots->plan->threadblocks[tb];
+    if (block->loop == NUNA_NONE ||
+        block->pc <= block->loop + m->slots->plan->ops[of->op_at + block->loop].loop_ops)
+        return;
+    if (++block->turn < m->schedule.turns)
+        block->pc = block->loop + 1;
+    else
+        block->loop = NUNA_NONE;
 }
 
 /* Runs a threadblock until it waits; the starved one only a step, then the others are asked again.
@@ -289,11 +366,13 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
     const struct nuna_plan *plan = m->slots->plan;
     const struct nuna_threadblock *block = &plan->threadblocks[tb];
     uint32_t gpu = m->slots->tb_gpu[tb];
+    turn_around(m, tb); /* a barrier may have moved it on */
     while (m->blocks[tb].pc < block->op_count && !m->no_memory) {
         if (!run_op(m, tb, gpu, &plan->ops[block->op_at + m->blocks[tb].pc]))
             return;
         m->blocks[tb].pc++;
         m->steps++;
+        turn_around(m, tb);
         if (tb == m->schedule.starved) {
             m->starved_ready = true;
             return;
@@ -303,28 +382,95 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
 
 /* ---- results ---- */
 
+static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
+
+/* "packets in scratch chunk 3, which nobody has written" */
+static void describe_packets(const struct nuna_machine *m, uint32_t gpu, uint32_t slot, char *text,
+                             size_t size)
+{
+    uint32_t chunk = slot / m->slots->parts;
+    for (int b = NUNA_BUFFER_COUNT - 1; b >= 0; b--) {
+        uint32_t base = m->slots->base[gpu * NUNA_BUFFER_COUNT + (uint32_t)b];
+        if (chunk >= base && chunk - base < m->slots->plan->gpus[gpu].chunks[b]) {
+            snprintf(text, size, "waits for packets in %s chunk %u, which nobody writes",
+                     buffer_names[b], chunk - base);
+            return;
+        }
+    }
+}
+
+static void describe_fifo(const struct nuna_machine *m, uint32_t tb, uint32_t gpu,
+                          const struct nuna_op *op, char *text, size_t size)
+{
+    const struct nuna_plan *plan = m->slots->plan;
+    const struct nuna_threadblock *block = &plan->threadblocks[tb];
+    const struct fifo *in =
+        op->flags & NUNA_OP_RECEIVES ? nuna_machine_fifo(m, tb, true) : NULL;
+    bool receiving = in != NULL && in->sent == in->received;
+    const struct nuna_channel *end =
+        &plan->channels[plan->gpus[gpu].channel_at +
+                        (receiving ? block->recv_channel : block->send_channel)];
+    if (receiving)
+        snprintf(text, size, "(receive) waits for GPU %u to send on channel %u", end->peer,
+                 end->number);
+    else
+        snprintf(text, size,
+                 "(send) waits for GPU %u to receive on channel %u, whose %u slots are full",
+                 end->peer, end->number, m->schedule.operations);
+}
+
+static uint32_t semaphore_releases(const struct nuna_plan *plan, uint32_t gpu, uint32_t id)
+{
+    uint32_t count = 0;
+    const struct nuna_plan_gpu *g = &plan->gpus[gpu];
+    for (uint32_t t = 0; t < g->tb_count; t++) {
+        const struct nuna_threadblock *tb = &plan->threadblocks[g->tb_at + t];
+        for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++)
+            for (uint32_t i = 0; plan->ops[o].kind == NUNA_OP_SEM_RELEASE && i < plan->ops[o].id_count;
+                 i++)
+                count += plan->ids[plan->ops[o].id_at + i] == id;
+    }
+    return count;
+}
+
 static void describe_waiter(const struct nuna_machine *m, uint32_t tb, char *text, size_t size)
 {
     const struct nuna_plan *plan = m->slots->plan;
     const struct block *block = &m->blocks[tb];
     const struct nuna_op *op = &plan->ops[plan->threadblocks[tb].op_at + block->pc];
     uint32_t gpu = m->slots->tb_gpu[tb];
-    int used = snprintf(text, size, "GPU %u threadblock %u op %u ", gpu, tb - plan->gpus[gpu].tb_at,
-                        block->pc);
+    bool xml = plan->format == NUNA_PLAN_XML;
+    int used = snprintf(text, size, "GPU %u threadblock %u %s %u ", gpu, tb - plan->gpus[gpu].tb_at,
+                        xml ? "step" : "op", xml ? op->step : block->pc);
     text += used;
     size -= (size_t)used;
-    if (op->kind == NUNA_OP_BARRIER) {
+    uint32_t id = op->id_count > block->done_ids ? plan->ids[op->id_at + block->done_ids] : 0;
+    switch (op->kind) {
+    case NUNA_OP_BARRIER:
         snprintf(text, size, "(barrier) waits at barrier %u, where %u of %u threadblocks are",
                  op->barrier_id, m->barriers[m->barrier_at[gpu] + op->barrier_id].arrived,
                  op->barrier_blocks);
-        return;
-    }
-    uint32_t id = plan->ids[op->id_at + block->done_ids];
-    if (op->kind == NUNA_OP_SEM_ACQUIRE)
-        snprintf(text, size, "(sem_acquire) waits for semaphore %u", id);
-    else
+        break;
+    case NUNA_OP_SEM_ACQUIRE:
+        snprintf(text, size, "(sem_acquire) waits for semaphore %u%s", id,
+                 semaphore_releases(plan, gpu, id) == 0 ? ", which nobody releases" : "");
+        break;
+    case NUNA_OP_WAIT:
         snprintf(text, size, "(wait) waits for a signal from GPU %u on channel %u",
                  plan->channels[plan->gpus[gpu].channel_at + id].peer, id);
+        break;
+    case NUNA_OP_DEPEND:
+        snprintf(text, size, "(dependency) waits for step %u of threadblock %u", op->dep_step,
+                 op->dep_tb);
+        break;
+    case NUNA_OP_FIFO:
+        describe_fifo(m, tb, gpu, op, text, size);
+        break;
+    default:
+        if (block->waits_for != NUNA_NONE)
+            describe_packets(m, gpu, block->waits_for, text, size);
+        break;
+    }
 }
 
 static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err)

@@ -15,6 +15,18 @@ enum nuna_flight_kind {
     NUNA_FLIGHT_READ,    /* background: local load */
     NUNA_FLIGHT_WRITE,   /* background: local store */
     NUNA_FLIGHT_REMOTE,  /* at the destination: another GPU's store; `link` is its flight there */
+    NUNA_FLIGHT_ARRIVAL, /* the same, and it counts as arrived: `tb` says where */
+    NUNA_FLIGHT_LINE,    /* of a move with several ends: waits for its sources; not under way */
+    NUNA_FLIGHT_SOURCE,  /* local load for a LINE, `link` */
+    NUNA_FLIGHT_FETCH,   /* remote load for a LINE, `link`: request out, data back */
+    NUNA_FLIGHT_REMOTE_FETCH, /* at the other GPU: `link` is the flight there */
+};
+
+/* What else a flight is. */
+enum nuna_flight_mark {
+    NUNA_FLIGHT_COUNTED = 1, /* store that counts as arrived: place in stamp[LANDED] till it leaves */
+    NUNA_FLIGHT_CAST = 2,    /* to a switch group, `gpu`; `local` counts the answers to come; what
+                                it accesses is in three stamps till it leaves: AT_PORT and so on */
 };
 
 enum nuna_flight_phase {
@@ -50,7 +62,7 @@ struct nuna_flight {
     uint16_t bytes;
     uint8_t kind, phase;
     uint8_t port;
-    uint8_t unused;
+    uint8_t marks; /* enum nuna_flight_mark; 0 for the simple kinds */
 };
 _Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
 
@@ -79,7 +91,7 @@ static inline struct nuna_flight *nuna_flight(const struct nuna_flight_pool *poo
                         [handle & ((1u << NUNA_FLIGHT_CHUNK_BITS) - 1)];
 }
 
-/* Out of memory it returns NUNA_NO_FLIGHT, a record that exists but means nothing; the run is then
+/* The caller fills in all but `marks`, which are none. Out of memory it returns NUNA_NO_FLIGHT, a record that exists but means nothing; the run is then
  * given up at the end of the window. The contents are not cleared. */
 static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
 {
@@ -89,6 +101,7 @@ static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
     if (handle == NUNA_NO_FLIGHT)
         return handle;
     pool->free = nuna_flight(pool, handle)->link;
+    nuna_flight(pool, handle)->marks = 0;
     pool->in_use++;
     if (pool->in_use > pool->peak)
         pool->peak = pool->in_use;

@@ -8,10 +8,11 @@
 #include <string.h>
 
 static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params,
-                          const struct nuna_plan *plan)
+                          const struct nuna_plan *plan, uint64_t size)
 {
     pod->params = params;
     pod->plan = plan;
+    nuna_shape_init(&pod->shape, plan, size, params);
     pod->gpu_count = plan->gpu_count;
     pod->flit_bytes = (uint32_t)params->noc.flit_size;
     pod->control_bytes = (uint32_t)params->noc.control_size;
@@ -96,7 +97,8 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
                   const struct nuna_plan *plan)
 {
     struct nuna_pod *pod = &sim->pod;
-    pod_constants(pod, params, plan);
+    pod_constants(pod, params, plan, sim->options.size);
+    sim->bytes_requested = nuna_shape_remote_bytes(&pod->shape);
     sim->kernel =
         nuna_kernel_create(pod->gpu_count, sim->options.threads, nuna_clos_lookahead(&pod->clos));
     sim->gpus = calloc(pod->gpu_count, sizeof *sim->gpus);
@@ -105,7 +107,7 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
     if (!sim->kernel || !sim->gpus || !sim->log || !sim->trace ||
         !nuna_noc_shape_init(&pod->noc, params) ||
         !nuna_topology_init(&pod->topology, &pod->noc, params) ||
-        !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
+        !nuna_layout_init(&pod->layout, &pod->shape, (uint64_t)params->hbm.page_size,
                           pod->flit_bytes))
         return false;
     for (uint32_t g = 0; g < pod->gpu_count; g++)
@@ -142,10 +144,8 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
                                  const struct nuna_sim_options *options, struct nuna_error *err)
 {
     struct nuna_sim *sim = calloc(1, sizeof *sim);
-    if (sim) {
+    if (sim)
         sim->options = *options;
-        sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
-    }
     if (!sim || !build(sim, params, plan)) {
         nuna_sim_destroy(sim);
         nuna_fail_memory(err, "the pod");
