@@ -119,9 +119,9 @@ static void print_verdict(const struct nuna_plan *plan, const struct nuna_plan_v
                plan->collective_name);
 }
 
-static void print_warnings(const struct nuna_plan *plan)
+static void print_warnings(const char *lines)
 {
-    for (const char *line = plan->warnings; line != NULL && *line != '\0';) {
+    for (const char *line = lines; line != NULL && *line != '\0';) {
         size_t length = strcspn(line, "\n");
         fprintf(stderr, "nunasim: warning: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
@@ -154,13 +154,14 @@ static bool check(const struct check_options *options, const char *name, struct 
         return false;
     const struct nuna_params *params = nuna_config_params(config);
     uint64_t size = (uint64_t)params->collective.size;
-    struct nuna_plan_verdict verdict;
+    struct nuna_plan_verdict verdict = {0};
     struct nuna_plan *plan = load(name, gpus, channels, params, err);
     if (plan == NULL)
         return false;
-    print_warnings(plan);
+    print_warnings(plan->warnings);
     bool good = (!options->inplace || use_in_place(plan, err)) &&
                 nuna_plan_check(plan, params, options->size ? &size : NULL, &verdict, err);
+    print_warnings(verdict.races);
     if (good)
         print_verdict(plan, &verdict);
     nuna_plan_destroy(plan);

@@ -140,7 +140,17 @@ static void wait_ends(struct nuna_exec *exec, uint32_t tb, uint32_t cause)
 static void meet_at_barrier(struct nuna_exec *exec, uint32_t tb, const struct nuna_op *op)
 {
     struct nuna_exec_barrier *barrier = &exec->barriers[op->barrier_id];
+    struct nuna_exec_tb *t = &exec->tbs[tb];
     uint32_t own = op_index(exec, tb);
+    /* Whoever signals after the barrier speaks for the stores of all that met there. */
+    if (t->stage == 0 && exec->machine->fence) {
+        t->stage = 1;
+        t->state = NUNA_TB_BUSY;
+        if (!exec->machine->fence(exec->machine_context, tb, own))
+            return;
+        t->state = NUNA_TB_READY;
+    }
+    t->stage = 0;
     if (++barrier->arrived < op->barrier_blocks) {
         exec->tbs[tb].state = NUNA_TB_BLOCKED;
         list_append(exec, &barrier->head, &barrier->tail, tb);
@@ -196,13 +206,11 @@ static void start_on_machine(struct nuna_exec *exec, uint32_t tb, const struct n
 
 /* ---- two-sided operations ---- */
 
-enum fifo_stage { FIFO_OPEN, FIFO_RECEIVE, FIFO_CREDIT, FIFO_MOVE, FIFO_RETURN, FIFO_ANNOUNCE };
-
 static bool signal_one(struct nuna_exec *exec, uint32_t tb, const uint32_t *channel, bool ordered)
 {
     exec->tbs[tb].state = NUNA_TB_BUSY;
-    bool done = exec->machine->signal(exec->machine_context, tb, op_index(exec, tb), channel, 1,
-                                      ordered);
+    bool done =
+        exec->machine->signal(exec->machine_context, tb, op_index(exec, tb), channel, 1, ordered);
     if (done)
         exec->tbs[tb].state = NUNA_TB_READY;
     return done;
@@ -230,28 +238,28 @@ static bool fifo_stage(struct nuna_exec *exec, uint32_t tb, const struct nuna_op
     bool simple = exec->plan->protocol == NUNA_FORM_DATA;
     bool receives = op->flags & NUNA_OP_RECEIVES, sends = op->flags & NUNA_OP_SENDS;
     switch (t->stage) {
-    case FIFO_OPEN:
-        t->stage = FIFO_RECEIVE;
+    case NUNA_FIFO_OPEN:
+        t->stage = NUNA_FIFO_RECEIVE;
         return true;
-    case FIFO_RECEIVE:
+    case NUNA_FIFO_RECEIVE:
         if (receives && simple && !take(exec, tb, exec->channels, block->recv_channel))
             return false;
-        t->stage = FIFO_CREDIT;
+        t->stage = NUNA_FIFO_CREDIT;
         return true;
-    case FIFO_CREDIT:
+    case NUNA_FIFO_CREDIT:
         if (sends && !take(exec, tb, exec->channels, block->send_channel))
             return false;
-        t->stage = FIFO_MOVE;
+        t->stage = NUNA_FIFO_MOVE;
         return true;
-    case FIFO_MOVE:
-        t->stage = FIFO_RETURN;
+    case NUNA_FIFO_MOVE:
+        t->stage = NUNA_FIFO_RETURN;
         return move_message(exec, tb, op);
-    case FIFO_RETURN:
-        t->stage = FIFO_ANNOUNCE;
+    case NUNA_FIFO_RETURN:
+        t->stage = NUNA_FIFO_ANNOUNCE;
         t->received += receives;
         return !receives || signal_one(exec, tb, &block->recv_channel, false);
     default:
-        t->stage = FIFO_OPEN;
+        t->stage = NUNA_FIFO_OPEN;
         t->message++;
         t->sent += sends;
         return !sends || !simple || signal_one(exec, tb, &block->send_channel, true);
@@ -263,7 +271,7 @@ static void run_fifo(struct nuna_exec *exec, uint32_t tb, const struct nuna_op *
     struct nuna_exec_tb *t = &exec->tbs[tb];
     struct nuna_piece piece;
     for (;;) {
-        if (t->stage == FIFO_OPEN &&
+        if (t->stage == NUNA_FIFO_OPEN &&
             !nuna_shape_message(exec->shape, op, t->window, t->message, &piece))
             break;
         if (!fifo_stage(exec, tb, op))
@@ -329,8 +337,7 @@ static void turn_around(struct nuna_exec *exec, uint32_t tb)
         else
             t->loop = NUNA_NONE;
     }
-    if (t->pc == block->op_count && block->op_count > 0 &&
-        t->window + 1 < exec->shape->windows) {
+    if (t->pc == block->op_count && block->op_count > 0 && t->window + 1 < exec->shape->windows) {
         t->window++;
         t->pc = 0;
     }
@@ -422,7 +429,8 @@ void nuna_exec_start(struct nuna_exec *exec, nuna_time now)
 void nuna_exec_op_done(struct nuna_exec *exec, uint32_t tb, nuna_time now)
 {
     exec->now = now;
-    if (exec->plan->ops[op_index(exec, tb)].kind != NUNA_OP_FIFO) /* which has more stages */
+    uint8_t kind = exec->plan->ops[op_index(exec, tb)].kind;
+    if (kind != NUNA_OP_FIFO && kind != NUNA_OP_BARRIER) /* which have more stages */
         op_ends(exec, tb, NUNA_NONE);
     make_ready(exec, tb);
     run_ready(exec);
@@ -434,62 +442,4 @@ void nuna_exec_signal_landed(struct nuna_exec *exec, uint32_t channel, uint32_t 
     exec->now = now;
     raise(exec, &exec->channels[channel], cause);
     run_ready(exec);
-}
-
-static void describe_fifo(const struct nuna_exec *exec, uint32_t tb, char *text, size_t size)
-{
-    const struct nuna_plan_gpu *gpu = gpu_of(exec);
-    const struct nuna_threadblock *block = &exec->plan->threadblocks[gpu->tb_at + tb];
-    const struct nuna_exec_tb *t = &exec->tbs[tb];
-    bool sending = t->stage == FIFO_CREDIT;
-    uint32_t channel = sending ? block->send_channel : block->recv_channel;
-    const struct nuna_channel *end = &exec->plan->channels[gpu->channel_at + channel];
-    snprintf(text, size, sending ? "(send): a free slot towards GPU %u on channel %u"
-                                 : "(receive): a message from GPU %u on channel %u",
-             end->peer, end->number);
-}
-
-static void describe_op(const struct nuna_exec *exec, uint32_t tb, const struct nuna_op *op,
-                        char *text, size_t size)
-{
-    const struct nuna_exec_tb *t = &exec->tbs[tb];
-    const struct nuna_plan *plan = exec->plan;
-    switch (op->kind) {
-    case NUNA_OP_BARRIER:
-        snprintf(text, size, "(barrier): %u of %u threadblocks have come to barrier %u",
-                 exec->barriers[op->barrier_id].arrived, op->barrier_blocks, op->barrier_id);
-        break;
-    case NUNA_OP_SEM_ACQUIRE:
-        snprintf(text, size, "(sem_acquire): semaphore %u to be released",
-                 plan->ids[op->id_at + t->ids]);
-        break;
-    case NUNA_OP_WAIT: {
-        const struct nuna_channel *channel =
-            &plan->channels[gpu_of(exec)->channel_at + plan->ids[op->id_at + t->ids]];
-        snprintf(text, size, "(wait): a signal from GPU %u on channel %u", channel->peer,
-                 plan->ids[op->id_at + t->ids]);
-        break;
-    }
-    case NUNA_OP_DEPEND:
-        snprintf(text, size, "(dependency): step %u of threadblock %u", op->dep_step, op->dep_tb);
-        break;
-    case NUNA_OP_FIFO:
-        describe_fifo(exec, tb, text, size);
-        break;
-    default:
-        snprintf(text, size, "(data): packets that have not come");
-        break;
-    }
-}
-
-bool nuna_exec_describe_wait(const struct nuna_exec *exec, uint32_t tb, char *text, size_t size)
-{
-    const struct nuna_exec_tb *t = &exec->tbs[tb];
-    /* When nothing is left to happen, a busy one waits, too: for lines of a message. */
-    if (t->state != NUNA_TB_BLOCKED && t->state != NUNA_TB_BUSY)
-        return false;
-    const struct nuna_op *op = &exec->plan->ops[op_index(exec, tb)];
-    int at = snprintf(text, size, "GPU %u threadblock %u op %u ", exec->gpu, tb, t->pc);
-    describe_op(exec, tb, op, text + at, size > (size_t)at ? size - (size_t)at : 0);
-    return true;
 }

@@ -132,8 +132,8 @@ uint64_t nuna_plan_even_bytes(const struct nuna_plan *plan, uint64_t size)
     uint64_t chunks = plan->chunks_per_loop;
     const uint32_t *own = plan->gpus[0].chunks;
     if (chunks == 0)
-        chunks = own[NUNA_BUF_INPUT] > own[NUNA_BUF_OUTPUT] ? own[NUNA_BUF_INPUT]
-                                                            : own[NUNA_BUF_OUTPUT];
+        chunks =
+            own[NUNA_BUF_INPUT] > own[NUNA_BUF_OUTPUT] ? own[NUNA_BUF_INPUT] : own[NUNA_BUF_OUTPUT];
     uint64_t grains = (size + plan->grain - 1) / plan->grain;
     return chunks == 0 ? size : (grains + chunks - 1) / chunks * plan->grain;
 }

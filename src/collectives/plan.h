@@ -104,8 +104,8 @@ struct nuna_threadblock {
 
 enum nuna_channel_kind {
     NUNA_CHANNEL_MEMORY,
-    NUNA_CHANNEL_PORT,  /* signals go through the proxy */
-    NUNA_CHANNEL_SENDS, /* FIFO: counts free slots */
+    NUNA_CHANNEL_PORT,     /* signals go through the proxy */
+    NUNA_CHANNEL_SENDS,    /* FIFO: counts free slots */
     NUNA_CHANNEL_RECEIVES, /* FIFO: counts full slots; the slots lie in this GPU's memory */
 };
 

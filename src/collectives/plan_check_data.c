@@ -48,7 +48,7 @@ uint32_t nuna_machine_stream(struct nuna_machine *m, uint32_t tb, uint32_t peer,
     uint32_t made = make ? nuna_pool_add(m, &m->streams, sizeof(struct stream)) : NUNA_NONE;
     if (made != NUNA_NONE) {
         *stream_at(m, made) =
-            (struct stream){tb, peer, m->blocks[tb].streams, NUNA_NONE, NUNA_NONE, 0, 0};
+            (struct stream){tb, peer, m->blocks[tb].streams, NUNA_NONE, NUNA_NONE, 0, 0, NUNA_NONE};
         m->blocks[tb].streams = made;
     }
     return made;
@@ -135,8 +135,9 @@ static void add_range(struct nuna_machine *m, const struct nuna_range *range, ui
     }
     const struct nuna_group *group = &plan->groups[range->gpu];
     for (uint32_t i = 0; i < group->rank_count; i++)
-        add_term(m, m->memory[nuna_slot(m->slots, plan->group_ranks[group->rank_at + i], range) +
-                              offset]);
+        add_term(
+            m,
+            m->memory[nuna_slot(m->slots, plan->group_ranks[group->rank_at + i], range) + offset]);
 }
 
 static void packets_come(struct nuna_machine *m, uint32_t gpu, uint32_t slot)
@@ -229,8 +230,8 @@ static void move_lane(struct nuna_machine *m, uint32_t tb, const struct nuna_op 
     for (uint32_t s = 0; s < to - from && !m->no_memory; s++) {
         /* Upwards or downwards, as overlapping ranges need it. */
         const struct nuna_range *into = nuna_lane_range(plan, op, lane, sources);
-        bool down = into->gpu == first->gpu && into->buffer == first->buffer &&
-                    into->index > first->index;
+        bool down =
+            into->gpu == first->gpu && into->buffer == first->buffer && into->index > first->index;
         uint32_t offset = down ? to - 1 - s : from + s;
         uint32_t term_at = (uint32_t)m->terms.count, value = 0, n = 0;
         if (m->schedule.turns == 1) {

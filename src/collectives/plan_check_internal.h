@@ -81,6 +81,11 @@ bool nuna_check_result(const struct nuna_slots *slots, const struct nuna_machine
 /* A threadblock's number on its GPU. */
 uint32_t nuna_check_local_tb(const struct nuna_slots *slots, uint32_t tb);
 
+/* Lists, line by line, accesses of one GPU's threadblocks that nothing orders; `*ret_checked` is
+ * false when the plan is too large to tell. */
+bool nuna_check_races(const struct nuna_slots *slots, char *text, size_t room, bool *ret_checked,
+                      struct nuna_error *err);
+
 /* Whether the threadblocks finish at all, given what connections hold and how often loops turn:
  * all sizes, or, with `size`, that one. Fills in the verdict's limits. */
 bool nuna_check_limits(const struct nuna_plan *plan, struct nuna_machine *machine,

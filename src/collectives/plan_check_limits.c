@@ -1,4 +1,5 @@
-/* What the size of a message decides: how many FIFO operations a step makes, how often a loop turns. */
+/* What the size of a message decides: how many FIFO operations a step makes, how often a loop
+ * turns. */
 #include "collectives/plan_check_internal.h"
 #include "collectives/plan_shape.h"
 #include "core/units.h"
@@ -13,10 +14,8 @@
 static bool finishes(struct nuna_machine *machine, uint32_t chunks, uint32_t operations,
                      struct nuna_error *err)
 {
-    struct nuna_schedule schedule = {.starved = NUNA_NONE,
-                                     .turns = 1,
-                                     .chunks_per_message = chunks,
-                                     .operations = operations};
+    struct nuna_schedule schedule = {
+        .starved = NUNA_NONE, .turns = 1, .chunks_per_message = chunks, .operations = operations};
     return nuna_machine_run(machine, &schedule, err);
 }
 
@@ -90,15 +89,17 @@ static bool check_fifos(const struct nuna_plan *plan, struct nuna_machine *machi
     uint32_t most = longest_message(plan);
     verdict->largest_size = nuna_shape_largest_size(plan, needed, window);
     size_text(verdict->largest_size, largest, sizeof largest);
-    snprintf(verdict->limit, sizeof verdict->limit,
-             "completes up to %s, deadlocks above: there fewer than %u chunks fit one FIFO operation, "
-             "a step of %u chunks takes more operations than the %u that a connection holds, and "
-             "nobody receives yet",
-             largest, needed, most, operations);
+    snprintf(
+        verdict->limit, sizeof verdict->limit,
+        "completes up to %s, deadlocks above: there fewer than %u chunks fit one FIFO operation, "
+        "a step of %u chunks takes more operations than the %u that a connection holds, and "
+        "nobody receives yet",
+        largest, needed, most, operations);
     if (size == NULL || *size <= verdict->largest_size)
         return true;
-    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: deadlock at %s; the plan %s:%.900s", plan->source,
-                     size_text(*size, asked, sizeof asked), verdict->limit, waiters_of(&why));
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: deadlock at %s; the plan %s:%.900s",
+                     plan->source, size_text(*size, asked, sizeof asked), verdict->limit,
+                     waiters_of(&why));
 }
 
 static bool check_loops(const struct nuna_plan *plan, struct nuna_machine *machine,
@@ -116,8 +117,8 @@ static bool check_loops(const struct nuna_plan *plan, struct nuna_machine *machi
     }
     if (turns <= 1)
         return true;
-    struct nuna_schedule schedule = {
-        .starved = NUNA_NONE, .turns = turns < TURNS_MAX ? (uint32_t)turns : TURNS_MAX};
+    struct nuna_schedule schedule = {.starved = NUNA_NONE,
+                                     .turns = turns < TURNS_MAX ? (uint32_t)turns : TURNS_MAX};
     return nuna_machine_run(machine, &schedule, err);
 }
 
@@ -126,12 +127,11 @@ static bool check_window(const struct nuna_plan *plan, uint64_t size, struct nun
     char asked[32], least[32], most[32];
     if (size >= plan->min_size && size <= plan->max_size)
         return true;
-    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                     "%s: the plan is for messages of %s to %s, but the size is %s", plan->source,
-                     size_text(plan->min_size, least, sizeof least),
-                     plan->max_size == UINT64_MAX ? "any size"
-                                                  : size_text(plan->max_size, most, sizeof most),
-                     size_text(size, asked, sizeof asked));
+    return nuna_fail(
+        err, NUNA_EXIT_BAD_INPUT, "%s: the plan is for messages of %s to %s, but the size is %s",
+        plan->source, size_text(plan->min_size, least, sizeof least),
+        plan->max_size == UINT64_MAX ? "any size" : size_text(plan->max_size, most, sizeof most),
+        size_text(size, asked, sizeof asked));
 }
 
 bool nuna_check_limits(const struct nuna_plan *plan, struct nuna_machine *machine,

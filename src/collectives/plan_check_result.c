@@ -205,8 +205,7 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_machine *m
                     uint32_t gpu, uint32_t index, struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
-    uint32_t slot =
-        slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
+    uint32_t slot = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
     int64_t *counts = NULL;
     if (!count_leaves(slots, machine, nuna_machine_value(machine, slot), &counts, err))
         return false;
@@ -239,8 +238,8 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_machine *m
                  "the data have arrived",
                  slots->tb_gpu[sender], nuna_check_local_tb(slots, sender));
     return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: wrong %s: GPU %u output chunk %u %s%s%s%s%s%s",
-                     plan->source, nuna_collective_name(plan->collective), gpu, index / slots->parts,
-                     missing.entries > 0 ? "lacks " : "", missing.text,
+                     plan->source, nuna_collective_name(plan->collective), gpu,
+                     index / slots->parts, missing.entries > 0 ? "lacks " : "", missing.text,
                      missing.entries > 0 && surplus.entries > 0 ? " and " : "",
                      surplus.entries > 0 ? "holds " : "", surplus.text, hint);
 }

@@ -32,8 +32,8 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
         m->barriers = malloc((m->barrier_count + 1) * sizeof *m->barriers);
     }
     if (m == NULL || m->blocks == NULL || m->channels == NULL || m->semaphores == NULL ||
-        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL ||
-        m->arrived == NULL || m->packet_waiters == NULL || m->fifos == NULL) {
+        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL || m->arrived == NULL ||
+        m->packet_waiters == NULL || m->fifos == NULL) {
         nuna_machine_free(m);
         nuna_fail_memory(err, "the check of a plan");
         return NULL;
@@ -59,6 +59,7 @@ void nuna_machine_free(struct nuna_machine *m)
     free(m->tokens.items);
     free(m->sums.items);
     free(m->terms.items);
+    free(m->knowns.items);
     free(m);
 }
 
@@ -93,6 +94,7 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
     pool_reset(&m->tokens);
     pool_reset(&m->sums);
     pool_reset(&m->terms);
+    pool_reset(&m->knowns);
     m->ready_first = m->ready_last = NUNA_NONE;
     m->started = 0;
     m->starved_ready = schedule->starved != NUNA_NONE;
@@ -151,155 +153,13 @@ static uint32_t next_ready(struct nuna_machine *m)
     return m->schedule.starved;
 }
 
-static void wait_at(struct nuna_machine *m, struct counter *counter, uint32_t tb)
-{
-    m->blocks[tb].next = NUNA_NONE;
-    if (counter->first_waiter == NUNA_NONE)
-        counter->first_waiter = tb;
-    else
-        m->blocks[counter->last_waiter].next = tb;
-    counter->last_waiter = tb;
-}
-
-/* One more unit, which one waiter may take. */
-static void raise(struct nuna_machine *m, struct counter *counter)
-{
-    counter->count++;
-    uint32_t tb = counter->first_waiter;
-    if (tb == NUNA_NONE)
-        return;
-    counter->first_waiter = m->blocks[tb].next;
-    nuna_machine_ready(m, tb);
-}
-
-/* ---- synchronisation ---- */
-
-static void add_token(struct nuna_machine *m, struct counter *end, uint32_t stream, uint64_t covers)
-{
-    uint32_t i = m->tokens.free;
-    if (i != NUNA_NONE)
-        m->tokens.free = token_at(m, i)->next;
-    else if ((i = nuna_pool_add(m, &m->tokens, sizeof(struct token))) == NUNA_NONE)
-        return;
-    *token_at(m, i) = (struct token){covers, stream, NUNA_NONE};
-    if (end->first_token == NUNA_NONE)
-        end->first_token = i;
-    else
-        token_at(m, end->last_token)->next = i;
-    end->last_token = i;
-}
-
-static void run_signal(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    for (uint32_t i = 0; i < op->id_count; i++) {
-        struct nuna_channel end =
-            plan->channels[plan->gpus[gpu].channel_at + plan->ids[op->id_at + i]];
-        struct counter *other = &m->channels[plan->gpus[end.peer].channel_at + end.peer_channel];
-        if (m->schedule.lazy) {
-            uint32_t stream = op->relaxed ? NUNA_NONE : nuna_machine_stream(m, tb, end.peer, false);
-            add_token(m, other, stream, stream == NUNA_NONE ? 0 : stream_at(m, stream)->stored);
-        }
-        raise(m, other);
-    }
-}
-
-/* A relaxed wait takes the signal, but what it announces stays unseen. */
-static void consume(struct nuna_machine *m, struct counter *end, bool relaxed)
-{
-    end->count--;
-    if (!m->schedule.lazy)
-        return;
-    uint32_t i = end->first_token;
-    struct token *token = token_at(m, i);
-    if (token->stream != NUNA_NONE && !relaxed)
-        nuna_machine_land(m, token->stream, token->covers);
-    end->first_token = token->next;
-    token->next = m->tokens.free;
-    m->tokens.free = i;
-}
-
-/* WAIT and SEM_ACQUIRE; false when the threadblock has to wait. */
-static bool run_wait(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    bool channels = op->kind == NUNA_OP_WAIT;
-    struct counter *counters = channels ? &m->channels[plan->gpus[gpu].channel_at]
-                                        : &m->semaphores[plan->gpus[gpu].sem_at];
-    struct block *block = &m->blocks[tb];
-    for (; block->done_ids < op->id_count; block->done_ids++) {
-        struct counter *counter = &counters[plan->ids[op->id_at + block->done_ids]];
-        if (counter->count == 0) {
-            wait_at(m, counter, tb);
-            return false;
-        }
-        if (channels)
-            consume(m, counter, op->relaxed != 0);
-        else
-            counter->count--;
-    }
-    block->done_ids = 0;
-    return true;
-}
-
-static void run_release(struct nuna_machine *m, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    for (uint32_t i = 0; i < op->id_count; i++)
-        raise(m, &m->semaphores[plan->gpus[gpu].sem_at + plan->ids[op->id_at + i]]);
-}
-
-/* The last to arrive moves the others past the operation. */
-static bool run_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    struct barrier *barrier = &m->barriers[m->barrier_at[gpu] + op->barrier_id];
-    if (++barrier->arrived < op->barrier_blocks) {
-        m->blocks[tb].next = barrier->first_waiter;
-        barrier->first_waiter = tb;
-        return false;
-    }
-    uint32_t waiter = barrier->first_waiter;
-    *barrier = (struct barrier){0, NUNA_NONE};
-    while (waiter != NUNA_NONE) {
-        uint32_t next = m->blocks[waiter].next;
-        m->blocks[waiter].pc++;
-        m->steps++;
-        nuna_machine_ready(m, waiter);
-        waiter = next;
-    }
-    return true;
-}
-
-static bool run_depend(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    struct block *other = &m->blocks[m->slots->plan->gpus[gpu].tb_at + op->dep_tb];
-    if (other->posted >= op->dep_step + 1u)
-        return true;
-    m->blocks[tb].next = other->first_waiter;
-    other->first_waiter = tb;
-    return false;
-}
-
-static void run_post(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
-{
-    struct block *block = &m->blocks[tb];
-    uint32_t waiter = block->first_waiter;
-    block->posted = op->dep_step + 1u;
-    block->first_waiter = NUNA_NONE;
-    while (waiter != NUNA_NONE) {
-        uint32_t next = m->blocks[waiter].next;
-        nuna_machine_ready(m, waiter);
-        waiter = next;
-    }
-}
-
 /* With data through the proxy go a signal and a wait for its end. */
 static bool run_move(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     if (!nuna_machine_move(m, tb, op))
         return false;
     if (op->flags & NUNA_OP_SIGNALS)
-        run_signal(m, tb, gpu, op);
+        nuna_machine_signal(m, tb, gpu, op);
     if (op->flags & NUNA_OP_FLUSHES)
         nuna_machine_flush(m, tb);
     return true;
@@ -319,20 +179,20 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
     case NUNA_OP_FIFO:
         return nuna_machine_exchange(m, tb, op);
     case NUNA_OP_SIGNAL:
-        run_signal(m, tb, gpu, op);
+        nuna_machine_signal(m, tb, gpu, op);
         return true;
     case NUNA_OP_SEM_RELEASE:
-        run_release(m, gpu, op);
+        nuna_machine_release(m, gpu, op);
         return true;
     case NUNA_OP_WAIT:
     case NUNA_OP_SEM_ACQUIRE:
-        return run_wait(m, tb, gpu, op);
+        return nuna_machine_wait(m, tb, gpu, op);
     case NUNA_OP_BARRIER:
-        return run_barrier(m, tb, gpu, op);
+        return nuna_machine_barrier(m, tb, gpu, op);
     case NUNA_OP_DEPEND:
-        return run_depend(m, tb, gpu, op);
+        return nuna_machine_depend(m, tb, gpu, op);
     case NUNA_OP_POST:
-        run_post(m, tb, op);
+        nuna_machine_post(m, tb, op);
         return true;
     case NUNA_OP_FLUSH:
         nuna_machine_flush(m, tb);
@@ -382,97 +242,6 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
 
 /* ---- results ---- */
 
-static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
-
-/* "packets in scratch chunk 3, which nobody has written" */
-static void describe_packets(const struct nuna_machine *m, uint32_t gpu, uint32_t slot, char *text,
-                             size_t size)
-{
-    uint32_t chunk = slot / m->slots->parts;
-    for (int b = NUNA_BUFFER_COUNT - 1; b >= 0; b--) {
-        uint32_t base = m->slots->base[gpu * NUNA_BUFFER_COUNT + (uint32_t)b];
-        if (chunk >= base && chunk - base < m->slots->plan->gpus[gpu].chunks[b]) {
-            snprintf(text, size, "waits for packets in %s chunk %u, which nobody writes",
-                     buffer_names[b], chunk - base);
-            return;
-        }
-    }
-}
-
-static void describe_fifo(const struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                          const struct nuna_op *op, char *text, size_t size)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    const struct nuna_threadblock *block = &plan->threadblocks[tb];
-    const struct fifo *in =
-        op->flags & NUNA_OP_RECEIVES ? nuna_machine_fifo(m, tb, true) : NULL;
-    bool receiving = in != NULL && in->sent == in->received;
-    const struct nuna_channel *end =
-        &plan->channels[plan->gpus[gpu].channel_at +
-                        (receiving ? block->recv_channel : block->send_channel)];
-    if (receiving)
-        snprintf(text, size, "(receive) waits for GPU %u to send on channel %u", end->peer,
-                 end->number);
-    else
-        snprintf(text, size,
-                 "(send) waits for GPU %u to receive on channel %u, whose %u slots are full",
-                 end->peer, end->number, m->schedule.operations);
-}
-
-static uint32_t semaphore_releases(const struct nuna_plan *plan, uint32_t gpu, uint32_t id)
-{
-    uint32_t count = 0;
-    const struct nuna_plan_gpu *g = &plan->gpus[gpu];
-    for (uint32_t t = 0; t < g->tb_count; t++) {
-        const struct nuna_threadblock *tb = &plan->threadblocks[g->tb_at + t];
-        for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++)
-            for (uint32_t i = 0; plan->ops[o].kind == NUNA_OP_SEM_RELEASE && i < plan->ops[o].id_count;
-                 i++)
-                count += plan->ids[plan->ops[o].id_at + i] == id;
-    }
-    return count;
-}
-
-static void describe_waiter(const struct nuna_machine *m, uint32_t tb, char *text, size_t size)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    const struct block *block = &m->blocks[tb];
-    const struct nuna_op *op = &plan->ops[plan->threadblocks[tb].op_at + block->pc];
-    uint32_t gpu = m->slots->tb_gpu[tb];
-    bool xml = plan->format == NUNA_PLAN_XML;
-    int used = snprintf(text, size, "GPU %u threadblock %u %s %u ", gpu, tb - plan->gpus[gpu].tb_at,
-                        xml ? "step" : "op", xml ? op->step : block->pc);
-    text += used;
-    size -= (size_t)used;
-    uint32_t id = op->id_count > block->done_ids ? plan->ids[op->id_at + block->done_ids] : 0;
-    switch (op->kind) {
-    case NUNA_OP_BARRIER:
-        snprintf(text, size, "(barrier) waits at barrier %u, where %u of %u threadblocks are",
-                 op->barrier_id, m->barriers[m->barrier_at[gpu] + op->barrier_id].arrived,
-                 op->barrier_blocks);
-        break;
-    case NUNA_OP_SEM_ACQUIRE:
-        snprintf(text, size, "(sem_acquire) waits for semaphore %u%s", id,
-                 semaphore_releases(plan, gpu, id) == 0 ? ", which nobody releases" : "");
-        break;
-    case NUNA_OP_WAIT:
-        snprintf(text, size, "(wait) waits for a signal from GPU %u on channel %u",
-                 plan->channels[plan->gpus[gpu].channel_at + id].peer, id);
-        break;
-    case NUNA_OP_DEPEND:
-        snprintf(text, size, "(dependency) waits for step %u of threadblock %u", op->dep_step,
-                 op->dep_tb);
-        break;
-    case NUNA_OP_FIFO:
-        describe_fifo(m, tb, gpu, op, text, size);
-        break;
-    default:
-        if (block->waits_for != NUNA_NONE)
-            describe_packets(m, gpu, block->waits_for, text, size);
-        break;
-    }
-}
-
 static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err)
 {
     const struct nuna_plan *plan = m->slots->plan;
@@ -484,7 +253,7 @@ static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err
         if (++waiting > 8)
             continue;
         char one[160];
-        describe_waiter(m, tb, one, sizeof one);
+        nuna_machine_describe(m, tb, one, sizeof one);
         used += (size_t)snprintf(list + used, sizeof list - used, "\n  %s", one);
     }
     if (waiting == 0)

@@ -72,8 +72,8 @@ static bool check_lists(const struct where *at, const struct nuna_op *op)
     if (op->src_count > plan->range_count || op->src_at > plan->range_count - op->src_count ||
         op->dst_count > plan->range_count || op->dst_at > plan->range_count - op->dst_count)
         return wrong(at, "its ranges are outside the plan's");
-    if ((pairs || simple) && (op->src_count == 0 || (pairs && op->dst_count != op->src_count) ||
-                              op->dst_count == 0))
+    if ((pairs || simple) &&
+        (op->src_count == 0 || (pairs && op->dst_count != op->src_count) || op->dst_count == 0))
         return wrong(at, "%u sources and %u destinations, expected %s", op->src_count,
                      op->dst_count, pairs ? "as many of both" : "some of both");
     if (op->parts > 1 && op->part >= op->parts)
@@ -105,9 +105,10 @@ static bool check_move(const struct where *at, const struct nuna_op *op)
     enum owner source = op->kind == NUNA_OP_GET      ? OWNER_OTHER
                         : op->kind == NUNA_OP_REDUCE ? OWNER_ANY
                                                      : OWNER_SELF;
-    enum owner destination = op->kind == NUNA_OP_PUT                                       ? OWNER_OTHER
-                             : op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD ? OWNER_ANY
-                                                                                         : OWNER_SELF;
+    enum owner destination = op->kind == NUNA_OP_PUT ? OWNER_OTHER
+                             : op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD
+                                 ? OWNER_ANY
+                                 : OWNER_SELF;
     const struct nuna_range *first = NULL, *range;
     uint32_t lanes = nuna_op_lanes(op);
     for (uint32_t lane = 0; lane < lanes; lane++) {
@@ -247,9 +248,10 @@ static bool check_gpu(const struct nuna_plan *plan, uint32_t gpu, struct nuna_er
     }
     for (uint32_t i = 0; good && i < g->barrier_count; i++) {
         if (uses[i].users != uses[i].blocks)
-            good = nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                             "%s: GPU %u barrier %u: is for %u threadblocks, but %u use it",
-                             plan->source, gpu, i, uses[i].blocks, uses[i].users);
+            good = nuna_fail(
+                err, NUNA_EXIT_BAD_INPUT,
+                "%s: GPU %u barrier %u: is for %u threadblocks, but %u use it: who meets whom would be a matter of time",
+                plan->source, gpu, i, uses[i].blocks, uses[i].users);
     }
     free(uses);
     return good;
@@ -293,11 +295,12 @@ static bool check_signals(const struct nuna_plan *plan, struct nuna_error *err)
             uint32_t at = plan->gpus[g].channel_at + c;
             const struct nuna_channel *end = &plan->channels[at];
             if (signals[at] > waits[at])
-                good = nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                                 "%s: %u->%u %s channel %u: %llu signal%s, %llu wait%s", plan->source,
-                                 end->peer, g, end->kind == NUNA_CHANNEL_PORT ? "port" : "memory", c,
-                                 (unsigned long long)signals[at], signals[at] == 1 ? "" : "s",
-                                 (unsigned long long)waits[at], waits[at] == 1 ? "" : "s");
+                good =
+                    nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                              "%s: %u->%u %s channel %u: %llu signal%s, %llu wait%s", plan->source,
+                              end->peer, g, end->kind == NUNA_CHANNEL_PORT ? "port" : "memory", c,
+                              (unsigned long long)signals[at], signals[at] == 1 ? "" : "s",
+                              (unsigned long long)waits[at], waits[at] == 1 ? "" : "s");
         }
     free(counts);
     return good;
@@ -336,8 +339,8 @@ static bool check_shape(const struct nuna_plan *plan, uint32_t gpu, struct nuna_
         return true;
     }
     if (input + output == 0)
-        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "%s: GPU %u has neither input nor output chunks", plan->source, gpu);
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: GPU %u has neither input nor output chunks",
+                         plan->source, gpu);
     if (!good)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "%s: GPU %u has %llu input and %llu output chunks, an %s of %u GPU%s "

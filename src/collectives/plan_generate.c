@@ -165,9 +165,8 @@ static void pairs_gpu(struct gen *gen)
         uint32_t reverse = (gen->gpus - distance - 1) * gen->channels;
         for (uint32_t channel = 0; channel < gen->channels; channel++) {
             nuna_builder_threadblock(builder, gen->own);
-            nuna_builder_channel(
-                builder, gen->own,
-                memory_channel(rank_after(gen, distance), reverse + channel));
+            nuna_builder_channel(builder, gen->own,
+                                 memory_channel(rank_after(gen, distance), reverse + channel));
             if (reduces)
                 pairs_reducing(gen, distance, channel);
             else
@@ -241,9 +240,8 @@ static void ring_gpu(struct gen *gen)
     if (collective != NUNA_ALLGATHER)
         builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] = (gen->gpus - 1) * gen->channels;
     for (uint32_t channel = 0; channel < gen->channels; channel++)
-        nuna_builder_channel(
-            builder, gen->own,
-            memory_channel(rank_after(gen, 1), id_of_previous(gen, channel)));
+        nuna_builder_channel(builder, gen->own,
+                             memory_channel(rank_after(gen, 1), id_of_previous(gen, channel)));
     for (uint32_t channel = 0; gen->gpus > 2 && channel < gen->channels; channel++)
         nuna_builder_channel(builder, gen->own,
                              memory_channel(rank_before(gen, 1), id_of_next(gen, channel)));

@@ -47,6 +47,9 @@ struct nuna_plan_verdict {
     /* Messages up to this size get through the connections' slots, larger ones do not. */
     uint64_t largest_size;
     char limit[512]; /* why; empty where there is no such limit */
+    /* Two-sided plans: accesses that nothing orders, a line each. The result is right if they
+     * happen to come in the order that the plan's author had in mind. */
+    char races[1536];
 };
 
 /* Static check: ranges, ids, signals against waits, completion (no deadlock), and the collective's

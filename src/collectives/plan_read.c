@@ -1,6 +1,6 @@
 /* Plan files: the format is told from the content. */
-#include "collectives/plan_io.h"
 #include "collectives/plan_read.h"
+#include "collectives/plan_io.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static bool read_collective(struct nuna_plan_reader *reader, bool version1)
             plan->collective = NUNA_COLLECTIVE_OTHER;
             return true;
         }
-        nuna_builder_warn(&reader->builder, "colletive: taken for collective, as MSCCL++ 0.5 spells it");
+        nuna_builder_warn(&reader->builder,
+                          "colletive: taken for collective, as MSCCL++ 0.5 spells it");
     }
     if (!read_label(reader, key, plan->collective_name, sizeof plan->collective_name))
         return false;
@@ -72,10 +73,18 @@ static bool read_flags(struct nuna_plan_reader *reader, bool version1)
 static void warn_of_keys(struct nuna_plan_reader *reader)
 {
     static const char *const known[] = {
-        "name",         "collective",       "colletive",          "protocol",
-        "inplace",      "reuse_resources",  "use_double_scratch_buffer",
-        "gpus",         "buffer_alignment", "num_threads_per_block",
-        "min_message_size", "max_message_size",
+        "name",
+        "collective",
+        "colletive",
+        "protocol",
+        "inplace",
+        "reuse_resources",
+        "use_double_scratch_buffer",
+        "gpus",
+        "buffer_alignment",
+        "num_threads_per_block",
+        "min_message_size",
+        "max_message_size",
     };
     for (const cJSON *member = reader->doc->root->child; member != NULL; member = member->next) {
         bool found = false;
@@ -184,10 +193,11 @@ struct nuna_plan *nuna_plan_parse(struct nuna_json_text *text, struct nuna_error
         return plan;
     }
     if (strchr("{[\"-0123456789tfn", *first) == NULL) {
-        nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                  "%s: is neither JSON nor XML, expected an MSCCL++ plan, which starts with '{', or "
-                  "an MSCCL algorithm, which starts with '<'",
-                  text->path);
+        nuna_fail(
+            err, NUNA_EXIT_BAD_INPUT,
+            "%s: is neither JSON nor XML, expected an MSCCL++ plan, which starts with '{', or "
+            "an MSCCL algorithm, which starts with '<'",
+            text->path);
         free(text->text);
         return NULL;
     }

@@ -33,8 +33,8 @@ struct nuna_plan_reader {
     struct nuna_u32_list channels_at;
     struct nuna_u32_list groups; /* switch channels: numbers of groups */
     struct nuna_u32_list groups_at;
-    struct nuna_u32_list group_tags; /* their buffers */
-    struct nuna_u32_list remotes;    /* rank * NUNA_BUFFER_COUNT + buffer */
+    struct nuna_u32_list group_tags;  /* their buffers */
+    struct nuna_u32_list remotes;     /* rank * NUNA_BUFFER_COUNT + buffer */
     struct nuna_u32_list remote_vias; /* a bit for each kind of channel that may access it */
     struct nuna_u32_list remotes_at;
 
@@ -63,8 +63,8 @@ bool nuna_read_gpu(struct nuna_plan_reader *reader, const struct nuna_json_path 
                    const cJSON *gpu);
 bool nuna_read_threadblocks(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                             const cJSON *gpu);
-bool nuna_read_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                  const cJSON *op, bool in_loop);
+bool nuna_read_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at, const cJSON *op,
+                  bool in_loop);
 
 /* Both versions: name, collective, protocol and sizes; what `version1` files may leave out. */
 bool nuna_read_top(struct nuna_plan_reader *reader, bool version1);

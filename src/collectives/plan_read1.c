@@ -1,6 +1,5 @@
-/* MSCCL++ JSON, version 1 (0.5 to 0.7). Channels are bound to a pair of buffers, and operations name
- * their operands in a dozen keys. */
-#include "collectives/plan_read.h"
+/* MSCCL++ JSON, version 1 (0.5 to 0.7): operations name their operands in a dozen keys. */
+#include "collectives/plan_read1.h"
 
 #include <string.h>
 
@@ -8,12 +7,12 @@
 
 /* Where an operation's operands stand. Sources come in the order own, list, channels. */
 enum operand {
-    SRC_OWN = 1,     /* srcbuff, srcoff */
-    SRC_LIST = 2,    /* srcs */
-    SRC_REMOTE = 4,  /* i_cids */
-    DST_OWN = 8,     /* dstbuff, dstoff */
-    DST_LIST = 16,   /* dsts */
-    DST_REMOTE = 32, /* o_cids */
+    SRC_OWN = 1,          /* srcbuff, srcoff */
+    SRC_LIST = 2,         /* srcs */
+    SRC_REMOTE = 4,       /* i_cids */
+    DST_OWN = 8,          /* dstbuff, dstoff */
+    DST_LIST = 16,        /* dsts */
+    DST_REMOTE = 32,      /* o_cids */
     OWN_PACKETS = 64,     /* srcbuff holds packets */
     LIST_PACKETS = 128,   /* srcs do */
     REMOTE_PACKETS = 256, /* o_cids get packets */
@@ -52,159 +51,6 @@ static const struct op_name op_names[] = {
     {"tpkt", NUNA_OP_COPY, 0, SRC_OWN | DST_OWN | RESULT_PACKETS},
     {"glres", NUNA_OP_REDUCE, 0, SRC_OWN | DST_OWN},
 };
-
-static bool parse_via(const char *type, uint32_t *ret)
-{
-    *ret = strcmp(type, "sm") == 0 || strcmp(type, "memory") == 0   ? NUNA_VIA_MEMORY
-           : strcmp(type, "proxy") == 0 || strcmp(type, "port") == 0 ? NUNA_VIA_PORT
-           : strcmp(type, "nvls") == 0 || strcmp(type, "switch") == 0 ? NUNA_VIA_SWITCH
-                                                                      : NUNA_VIA_KINDS;
-    return *ret < NUNA_VIA_KINDS;
-}
-
-static bool read_via(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                     const cJSON *object, const char *key, uint32_t *ret)
-{
-    const char *type = NULL;
-    if (!nuna_json_string(reader->doc, at, object, key, NUNA_JSON_REQUIRED, &type, reader->err))
-        return false;
-    return parse_via(type, ret) ||
-           nuna_json_fail(reader->doc, &(struct nuna_json_path){at, key, 0}, reader->err,
-                          "unknown channel type \"%.32s\", expected \"sm\" (\"memory\"), "
-                          "\"proxy\" (\"port\") or \"nvls\" (\"switch\")",
-                          type);
-}
-
-static bool read_tag(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                     const cJSON *object, const char *source, const char *destination,
-                     uint32_t *ret)
-{
-    enum nuna_buffer from, to;
-    if (!nuna_read_buffer(reader, at, object, source, &from) ||
-        !nuna_read_buffer(reader, at, object, destination, &to))
-        return false;
-    *ret = (uint32_t)from * NUNA_BUFFER_COUNT + (uint32_t)to;
-    return true;
-}
-
-/* ---- channels ---- */
-
-static bool read_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                         const cJSON *channel, uint32_t via)
-{
-    enum nuna_buffer buffer;
-    uint32_t tag, peer;
-    const cJSON *ranks;
-    if (via == NUNA_VIA_SWITCH)
-        return nuna_read_buffer(reader, at, channel, "buff", &buffer) &&
-               nuna_read_groups(reader, at, channel, "rankGroups", buffer);
-    if (!read_tag(reader, at, channel, "srcbuff", "dstbuff", &tag) ||
-        !nuna_json_array(reader->doc, at, channel, "connectedTo", NUNA_JSON_REQUIRED, &ranks,
-                         reader->err))
-        return false;
-    struct nuna_json_path to = {at, "connectedTo", 0}, entry = {&to, NULL, 0};
-    for (const cJSON *rank = ranks->child; rank != NULL; rank = rank->next, entry.index++) {
-        if (!nuna_read_rank(reader, &entry, rank, false, &peer) ||
-            !nuna_read_push_channel(reader, (struct nuna_read_channel){peer, via, tag}))
-            return false;
-    }
-    return true;
-}
-
-static bool read_channels(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                          const cJSON *gpu)
-{
-    const cJSON *list;
-    if (!nuna_json_array(reader->doc, at, gpu, "channels", NUNA_JSON_REQUIRED, &list, reader->err))
-        return false;
-    struct nuna_json_path all = {at, "channels", 0}, one = {&all, NULL, 0};
-    for (uint32_t wanted = 0; wanted < NUNA_VIA_KINDS; wanted++) {
-        one.index = 0;
-        for (const cJSON *item = list->child; item != NULL; item = item->next, one.index++) {
-            uint32_t via;
-            if (!nuna_json_is_object(reader->doc, &one, item, reader->err) ||
-                !read_via(reader, &one, item, "type", &via) ||
-                (via == wanted && !read_channel(reader, &one, item, via)))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* The `id`-th of the GPU's channels of that kind and those buffers. */
-static bool push_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                         uint32_t via, uint32_t tag, uint32_t id)
-{
-    uint32_t gpu = reader->gpu, seen = 0, first, last;
-    if (via == NUNA_VIA_SWITCH) {
-        first = reader->groups_at.items[gpu];
-        last = reader->groups_at.items[gpu + 1];
-    } else {
-        first = reader->channels_at.items[gpu];
-        last = reader->channels_at.items[gpu + 1];
-    }
-    for (uint32_t i = first; i < last; i++) {
-        bool same = via == NUNA_VIA_SWITCH
-                        ? reader->group_tags.items[i] == tag / NUNA_BUFFER_COUNT
-                        : reader->channels[i].via == via && reader->channels[i].tag == tag;
-        if (same && seen++ == id)
-            return nuna_u32_push(&reader->tb_channels[via], via == NUNA_VIA_SWITCH ? i : i - first,
-                                 reader->err) &&
-                   nuna_u32_push(&reader->tb_tags[via], tag, reader->err);
-    }
-    return nuna_json_fail(reader->doc, at, reader->err,
-                          "channel %u, but GPU %u declares %u of this type between these buffers", id,
-                          gpu, seen);
-}
-
-static bool read_tb_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                            const cJSON *group)
-{
-    uint32_t via, tag, id;
-    const cJSON *single = nuna_json_get(group, "cid"), *ids;
-    const char *source = nuna_json_get(group, "src") == NULL ? "buff" : "src";
-    if (!nuna_json_is_object(reader->doc, at, group, reader->err) ||
-        !read_via(reader, at, group, "ctype", &via))
-        return false;
-    const char *destination = nuna_json_get(group, "dst") == NULL && via == NUNA_VIA_SWITCH ? source
-                                                                                            : "dst";
-    if (!read_tag(reader, at, group, source, destination, &tag))
-        return false;
-    struct nuna_json_path at_one = {at, "cid", 0}, all = {at, "cids", 0}, one = {&all, NULL, 0};
-    if (single != NULL && cJSON_IsNumber(single)) /* the first files have a single one */
-        return nuna_json_value_u32(reader->doc, &at_one, single, 0, UINT32_MAX, &id, reader->err) &&
-               push_channel(reader, &at_one, via, tag, id);
-    const char *key = single != NULL ? "cid" : "cids";
-    all.key = key;
-    if (!nuna_json_array(reader->doc, at, group, key, NUNA_JSON_REQUIRED, &ids, reader->err))
-        return false;
-    for (const cJSON *item = ids->child; item != NULL; item = item->next, one.index++) {
-        if (!nuna_json_value_u32(reader->doc, &one, item, 0, UINT32_MAX, &id, reader->err) ||
-            !push_channel(reader, &one, via, tag, id))
-            return false;
-    }
-    return true;
-}
-
-/* The operation's `id`-th channel among the threadblock's of that kind and tag. */
-static bool find_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                         uint32_t via, uint32_t tag, uint32_t id, uint32_t *ret)
-{
-    const struct nuna_u32_list *tags = &reader->tb_tags[via];
-    uint32_t seen = 0;
-    for (size_t i = 0; i < tags->count; i++) {
-        bool same = via == NUNA_VIA_SWITCH
-                        ? tags->items[i] / NUNA_BUFFER_COUNT == tag / NUNA_BUFFER_COUNT
-                        : tags->items[i] == tag;
-        if (same && seen++ == id) {
-            *ret = reader->tb_channels[via].items[i];
-            return true;
-        }
-    }
-    return nuna_json_fail(reader->doc, &(struct nuna_json_path){at, "id", 0}, reader->err,
-                          "channel %u, but this threadblock has %u of this type between these buffers",
-                          id, seen);
-}
 
 /* ---- operands ---- */
 
@@ -280,9 +126,9 @@ static bool read_op_tag(struct op_reader *r, bool source, uint32_t *ret)
     const cJSON *buffers = nuna_json_get(r->op, key);
     struct nuna_json_path here = {r->at, key, 0};
     if (buffers == NULL)
-        return read_tag(r->reader, r->at, r->op, "srcbuff", "dstbuff", ret);
+        return nuna_read1_tag(r->reader, r->at, r->op, "srcbuff", "dstbuff", ret);
     return nuna_json_is_object(r->reader->doc, &here, buffers, r->reader->err) &&
-           read_tag(r->reader, &here, buffers, "src", "dst", ret);
+           nuna_read1_tag(r->reader, &here, buffers, "src", "dst", ret);
 }
 
 /* i_cids or o_cids: their far buffers as ranges, or their channels as ids, or both. */
@@ -303,13 +149,12 @@ static bool read_remote(struct op_reader *r, bool source, bool ranges, bool ids,
         if (!nuna_json_is_object(reader->doc, &one, item, reader->err) ||
             !nuna_json_u32(reader->doc, &one, item, "id", NUNA_JSON_REQUIRED, 0, UINT32_MAX, &id,
                            reader->err) ||
-            !find_channel(reader, &one, r->via, tag, id, &channel))
+            !nuna_read1_find_channel(reader, &one, r->via, tag, id, &channel))
             return false;
         range.gpu = reader->channels[reader->channels_at.items[reader->gpu] + channel].peer;
-        if (ranges &&
-            (!nuna_json_u32(reader->doc, &one, item, "off", NUNA_JSON_REQUIRED, 0, UINT32_MAX,
-                            &range.index, reader->err) ||
-             !append(r, &one, "off", range, source)))
+        if (ranges && (!nuna_json_u32(reader->doc, &one, item, "off", NUNA_JSON_REQUIRED, 0,
+                                      UINT32_MAX, &range.index, reader->err) ||
+                       !append(r, &one, "off", range, source)))
             return false;
         if (ids)
             nuna_builder_id(&reader->builder, channel);
@@ -340,8 +185,8 @@ static bool read_switch(struct op_reader *r)
             !nuna_read_buffer(reader, r->at, r->op, source ? "srcbuff" : "dstbuff", &buffer) ||
             !nuna_json_u32(reader->doc, r->at, r->op, off, NUNA_JSON_REQUIRED, 0, UINT32_MAX,
                            &range.index, reader->err) ||
-            !find_channel(reader, &one, NUNA_VIA_SWITCH, (uint32_t)buffer * NUNA_BUFFER_COUNT, id,
-                          &entry))
+            !nuna_read1_find_channel(reader, &one, NUNA_VIA_SWITCH,
+                                     (uint32_t)buffer * NUNA_BUFFER_COUNT, id, &entry))
             return false;
         range.gpu = reader->groups.items[entry];
         range.buffer = (uint8_t)buffer;
@@ -412,8 +257,8 @@ static bool read_barrier(struct op_reader *r)
 static const struct op_name *find_name(struct nuna_plan_reader *reader,
                                        const struct nuna_json_path *at, const char *name)
 {
-    static const char *const newer[][2] = {{"res", "rs"}, {"rre", "rrc"}, {"rres", "rrcs"},
-                                           {"respkt", "rspkt"}, {"repkt", "rpkt"}};
+    static const char *const newer[][2] = {
+        {"res", "rs"}, {"rre", "rrc"}, {"rres", "rrcs"}, {"respkt", "rspkt"}, {"repkt", "rpkt"}};
     for (size_t i = 0; i < COUNT(newer); i++)
         if (strcmp(name, newer[i][0]) == 0)
             name = newer[i][1];
@@ -469,8 +314,9 @@ static bool read_op(struct nuna_plan_reader *reader, const struct nuna_json_path
     const struct op_name *known = find_name(reader, at, name);
     if (known == NULL)
         return false;
-    bool channels = (known->operands & (SRC_REMOTE | DST_REMOTE)) != 0 || strcmp(name, "glres") == 0;
-    if (channels && !read_via(reader, at, op, "ctype", &r.via))
+    bool channels =
+        (known->operands & (SRC_REMOTE | DST_REMOTE)) != 0 || strcmp(name, "glres") == 0;
+    if (channels && !nuna_read1_via(reader, at, op, "ctype", &r.via))
         return false;
     if ((r.via == NUNA_VIA_SWITCH) != (strcmp(name, "glres") == 0) ||
         ((known->flags & NUNA_OP_PORT) && channels && r.via != NUNA_VIA_PORT))
@@ -502,7 +348,7 @@ static bool read_threadblock(struct nuna_plan_reader *reader, const struct nuna_
     struct nuna_json_path channels = {at, "channels", 0}, entry = {&channels, NULL, 0};
     for (const cJSON *item = list == NULL ? NULL : list->child; item != NULL;
          item = item->next, entry.index++) {
-        if (!read_tb_channel(reader, &entry, item))
+        if (!nuna_read1_tb_channel(reader, &entry, item))
             return false;
     }
     nuna_builder_threadblock(&reader->builder, reader->gpu);
@@ -551,7 +397,7 @@ static bool read_gpu(struct nuna_plan_reader *reader, const struct nuna_json_pat
     return nuna_read_chunks(reader, at, gpu, chunk_keys) &&
            nuna_u32_push(&reader->channels_at, (uint32_t)reader->channel_count, reader->err) &&
            nuna_u32_push(&reader->groups_at, (uint32_t)reader->groups.count, reader->err) &&
-           read_channels(reader, at, gpu);
+           nuna_read1_channels(reader, at, gpu);
 }
 
 /* GPUs stand in any order; `id` says which is which. */

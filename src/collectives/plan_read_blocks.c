@@ -13,9 +13,9 @@ static bool push_channel(struct nuna_plan_reader *reader, const struct nuna_json
     while (first + memory < last && reader->channels[first + memory].via == NUNA_VIA_MEMORY)
         memory++;
     uint32_t count = via == NUNA_VIA_MEMORY ? memory
-                     : via == NUNA_VIA_PORT ? last - first - memory
-                                            : reader->groups_at.items[gpu + 1] -
-                                                  reader->groups_at.items[gpu];
+                     : via == NUNA_VIA_PORT
+                         ? last - first - memory
+                         : reader->groups_at.items[gpu + 1] - reader->groups_at.items[gpu];
     static const char *const names[] = {"memory", "port", "switch"};
     if (id >= count)
         return nuna_json_fail(reader->doc, at, reader->err, "%s channel %u, but GPU %u declares %u",
@@ -47,10 +47,10 @@ static bool read_type(struct nuna_plan_reader *reader, const struct nuna_json_pa
     const char *type = NULL;
     if (!nuna_json_string(reader->doc, at, group, key, NUNA_JSON_REQUIRED, &type, reader->err))
         return false;
-    *ret = strcmp(type, "memory") == 0                ? NUNA_VIA_MEMORY
-           : strcmp(type, "port") == 0                ? NUNA_VIA_PORT
+    *ret = strcmp(type, "memory") == 0               ? NUNA_VIA_MEMORY
+           : strcmp(type, "port") == 0               ? NUNA_VIA_PORT
            : strcmp(type, "switch") == 0 && channels ? NUNA_VIA_SWITCH
-                                                      : NUNA_VIA_KINDS;
+                                                     : NUNA_VIA_KINDS;
     return *ret < NUNA_VIA_KINDS ||
            nuna_json_fail(reader->doc, &(struct nuna_json_path){at, key, 0}, reader->err,
                           "unknown channel type \"%.32s\", expected \"memory\"%s or \"%s\"", type,

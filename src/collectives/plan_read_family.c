@@ -21,17 +21,33 @@ static const char *const gpu1[] = {"input_chunks", "output_chunks", "scratch_chu
 static const char *const channel1[] = {"channel_type", "connected_to", "rank_groups", "srcBuffer",
                                        "dstBuffer"};
 static const char *const tb_channel1[] = {"channel_type", "channel_ids"};
-static const char *const op1[] = {"gi_cid",       "go_cid",      "cids",     "src_buff", "dst_buff",
-                                  "channel_type", "channel_ids", "src_buffer", "offset"};
+static const char *const op1[] = {"gi_cid",      "go_cid",     "cids",
+                                  "src_buff",    "dst_buff",   "channel_type",
+                                  "channel_ids", "src_buffer", "offset"};
 static const char *const gpu2[] = {"inputChunks", "outputChunks", "scratchChunks", "chunkGroups",
                                    "remoteBuffers"};
-static const char *const channel2[] = {"type",    "srcbuff",    "dstbuff",  "connectedTo",
+static const char *const channel2[] = {"type",       "srcbuff",   "dstbuff",  "connectedTo",
                                        "rankGroups", "srcBuffer", "dstBuffer"};
 static const char *const tb_channel2[] = {"ctype", "cid", "cids", "src", "dst"};
 static const char *const op2[] = {
-    "ctype",      "i_cids",       "o_cids",     "srcs",      "dsts",        "srcbuff",
-    "srcoff",     "dstbuff",      "dstoff",     "cids",      "unit",        "semaphore_id",
-    "srcBuffer",  "dstBuffer",    "offset",     "src_buffer", "dst_buffer", "output_channel_ids",
+    "ctype",
+    "i_cids",
+    "o_cids",
+    "srcs",
+    "dsts",
+    "srcbuff",
+    "srcoff",
+    "dstbuff",
+    "dstoff",
+    "cids",
+    "unit",
+    "semaphore_id",
+    "srcBuffer",
+    "dstBuffer",
+    "offset",
+    "src_buffer",
+    "dst_buffer",
+    "output_channel_ids",
     "input_channel_ids",
 };
 
@@ -64,10 +80,11 @@ static bool refuse(const struct nuna_json_doc *doc, const struct nuna_json_path 
                    const char *key, const struct family *family, struct nuna_error *err)
 {
     struct nuna_json_path here = {at, key, 0};
-    return nuna_json_fail(doc, &here, err,
-                          "this key does not belong to MSCCL++ %s, as the rest of the file does: an "
-                          "unsupported draft of the format, or a mixture of versions",
-                          family->name);
+    return nuna_json_fail(
+        doc, &here, err,
+        "this key does not belong to MSCCL++ %s, as the rest of the file does: an "
+        "unsupported draft of the format, or a mixture of versions",
+        family->name);
 }
 
 static bool check_objects(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
@@ -84,7 +101,8 @@ static bool check_objects(const struct nuna_json_doc *doc, const struct nuna_jso
             return refuse(doc, &one, key, family, err);
         struct nuna_json_path inner = {&one, "ops", 0};
         const cJSON *ops = nuna_json_get(item, "ops");
-        if (keys == &family->op && ops != NULL && !check_objects(doc, &inner, ops, keys, family, err))
+        if (keys == &family->op && ops != NULL &&
+            !check_objects(doc, &inner, ops, keys, family, err))
             return false;
     }
     return true;
@@ -97,7 +115,8 @@ static bool check_gpu(const struct nuna_json_doc *doc, const struct nuna_json_pa
     if (key != NULL)
         return refuse(doc, at, key, family, err);
     struct nuna_json_path channels = {at, "channels", 0};
-    if (!check_objects(doc, &channels, nuna_json_get(gpu, "channels"), &family->channel, family, err))
+    if (!check_objects(doc, &channels, nuna_json_get(gpu, "channels"), &family->channel, family,
+                       err))
         return false;
     const cJSON *threadblocks = nuna_json_get(gpu, "threadblocks");
     struct nuna_json_path all = {at, "threadblocks", 0}, one = {&all, NULL, 0};

@@ -111,7 +111,8 @@ static bool read_group(struct nuna_plan_reader *reader, const struct nuna_json_p
             return false;
         for (const cJSON *before = ranks->child; before != item; before = before->next)
             if (before->valuedouble == item->valuedouble)
-                return nuna_json_fail(reader->doc, &one, reader->err, "rank %u a second time", rank);
+                return nuna_json_fail(reader->doc, &one, reader->err, "rank %u a second time",
+                                      rank);
         nuna_builder_group_rank(&reader->builder, rank);
     }
     if (one.index == 0)
@@ -199,8 +200,9 @@ static bool read_channels(struct nuna_plan_reader *reader, const struct nuna_jso
             uint32_t via;
             if (!read_via(reader, &one, list, &via))
                 return false;
-            if (via == wanted && !(via == NUNA_VIA_SWITCH ? read_switch(reader, &one, list)
-                                                          : read_connected(reader, &one, list, via)))
+            if (via == wanted &&
+                !(via == NUNA_VIA_SWITCH ? read_switch(reader, &one, list)
+                                         : read_connected(reader, &one, list, via)))
                 return false;
         }
     }

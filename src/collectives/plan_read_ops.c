@@ -85,8 +85,8 @@ static bool refuse_name(struct nuna_plan_reader *reader, const struct nuna_json_
         names[i] = op_names[i].name;
     const char *near = nuna_nearest(name, names, COUNT(names));
     return nuna_json_fail(reader->doc, &here, reader->err,
-                          "unknown operation \"%.32s\"%s%s%s; docs/plan-formats.md lists them", name,
-                          near == NULL ? "" : ", did you mean \"", near == NULL ? "" : near,
+                          "unknown operation \"%.32s\"%s%s%s; docs/plan-formats.md lists them",
+                          name, near == NULL ? "" : ", did you mean \"", near == NULL ? "" : near,
                           near == NULL ? "" : "\"");
 }
 
@@ -205,8 +205,7 @@ static bool read_ranges(struct nuna_plan_reader *reader, const struct nuna_json_
 static bool check_pairs(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                         const struct nuna_op *op)
 {
-    if (op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD ||
-        op->src_count == op->dst_count)
+    if (op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD || op->src_count == op->dst_count)
         return true;
     if (op->src_count != 1 || nuna_builder_failed(&reader->builder))
         return nuna_json_fail(reader->doc, &(struct nuna_json_path){at, "dst_buff", 0}, reader->err,
@@ -364,8 +363,8 @@ static bool find_via(struct nuna_plan_reader *reader, const struct nuna_json_pat
 {
     const struct op_name *name = *known;
     *ret = NUNA_VIA_MEMORY;
-    bool synchronises = name->kind == NUNA_OP_SIGNAL || name->kind == NUNA_OP_WAIT ||
-                        name->kind == NUNA_OP_FLUSH;
+    bool synchronises =
+        name->kind == NUNA_OP_SIGNAL || name->kind == NUNA_OP_WAIT || name->kind == NUNA_OP_FLUSH;
     bool leaves = synchronises || (name->sources != NULL && (strpbrk(name->sources, "rg") != NULL ||
                                                              strpbrk(name->destinations, "rqgh")));
     if (!leaves)

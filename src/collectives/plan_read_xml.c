@@ -20,6 +20,7 @@ struct reading {
     enum level level;
     unsigned ignored; /* depth within an unknown element */
     bool failed, ended, strange;
+    XML_Index end_at; /* of </algo> */
 };
 
 static const char *const type_names[NUNA_XML_TYPES] = {"s",    "r",   "rcs", "rrc", "rrs",
@@ -247,10 +248,11 @@ static bool read_type(struct reading *r, const XML_Char **attributes, uint8_t *r
             return true;
         }
     const struct nuna_xml_tb *tb = &r->xml.tbs[r->xml.tb_count - 1];
-    return bad(r,
-               "type=\"%.20s\": unknown step type at gpu%d/tb%d/s%zu, expected s, r, rcs, rrc, rrs, "
-               "rrcs, cpy, re or nop",
-               type, r->xml.gpus[tb->gpu].id, tb->id, tb->step_count);
+    return bad(
+        r,
+        "type=\"%.20s\": unknown step type at gpu%d/tb%d/s%zu, expected s, r, rcs, rrc, rrs, "
+        "rrcs, cpy, re or nop",
+        type, r->xml.gpus[tb->gpu].id, tb->id, tb->step_count);
 }
 
 static bool read_step(struct reading *r, const XML_Char **attributes)
@@ -330,6 +332,7 @@ static void XMLCALL end(void *context, const XML_Char *name)
     r->level--;
     if (r->level == OUTSIDE) {
         r->ended = true;
+        r->end_at = XML_GetCurrentByteIndex(r->parser);
         XML_StopParser(r->parser, XML_FALSE); /* what follows may not be XML */
     }
 }
@@ -353,9 +356,9 @@ static void check_rest(struct reading *r, const char *rest)
         warn(r, "%s: more than one <algo>, only the first is read", r->xml.path);
     else if (strncmp(rest, "<!--", 4) != 0)
         warn(r,
-             "%s: text after </algo>: \"%.60s\"; msccl-tools prints complaints there, and then the "
+             "%s: text after </algo>: \"%.*s\"; msccl-tools prints complaints there, and then the "
              "plan is wrong",
-             r->xml.path, rest);
+             r->xml.path, (int)(strcspn(rest, "\r\n") % 61), rest);
 }
 
 static bool parse(struct reading *r, const struct nuna_json_text *text)
@@ -373,16 +376,15 @@ static bool parse(struct reading *r, const struct nuna_json_text *text)
     if (r->failed)
         return false;
     if (r->ended) {
-        XML_Index index = XML_GetCurrentByteIndex(r->parser);
-        if (index >= 0 && (size_t)index < text->length)
-            check_rest(r, text->text + index);
+        if (r->end_at >= 0 && (size_t)r->end_at < text->length)
+            check_rest(r, text->text + r->end_at);
         return !r->failed;
     }
     enum XML_Error code = XML_GetErrorCode(r->parser);
-    return code == XML_ERROR_NO_MEMORY
-               ? no_memory(r)
-               : bad(r, "%s", code == XML_ERROR_NONE ? "the file ends within <algo>"
-                                                     : XML_ErrorString(code));
+    return code == XML_ERROR_NO_MEMORY ? no_memory(r)
+                                       : bad(r, "%s",
+                                             code == XML_ERROR_NONE ? "the file ends within <algo>"
+                                                                    : XML_ErrorString(code));
 }
 
 struct nuna_plan *nuna_read_xml(const struct nuna_json_text *text, struct nuna_error *err)

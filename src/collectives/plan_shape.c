@@ -57,8 +57,8 @@ uint64_t nuna_shape_wire_bytes(const struct nuna_shape *shape, enum nuna_form fo
         return data;
     uint32_t line = nuna_shape_line_data(shape, form);
     uint64_t rest = data % line;
-    uint64_t last = form == NUNA_FORM_LL ? divide_up(rest, 8) * 16
-                                         : divide_up(rest, shape->ll128_data) * 128;
+    uint64_t last =
+        form == NUNA_FORM_LL ? divide_up(rest, 8) * 16 : divide_up(rest, shape->ll128_data) * 128;
     return data / line * shape->line_bytes + (last < shape->line_bytes ? last : shape->line_bytes);
 }
 
@@ -107,8 +107,9 @@ uint64_t nuna_lane_chunk_bytes(const struct nuna_shape *shape, const struct nuna
     uint64_t bytes = UINT64_MAX;
     const struct nuna_range *range;
     for (uint32_t n = 0; (range = nuna_lane_range(plan, op, lane, n)) != NULL; n++) {
-        uint64_t here = nuna_plan_chunk_bytes(plan, shape->size, gpu_of(plan, range),
-                                              (enum nuna_buffer)range->buffer, range->index + chunk);
+        uint64_t here =
+            nuna_plan_chunk_bytes(plan, shape->size, gpu_of(plan, range),
+                                  (enum nuna_buffer)range->buffer, range->index + chunk);
         bytes = here < bytes ? here : bytes;
     }
     return bytes == UINT64_MAX ? 0 : bytes;
@@ -132,8 +133,7 @@ static uint64_t lane_bytes(const struct nuna_shape *shape, const struct nuna_op 
 static uint64_t part_start(uint64_t bytes, uint64_t grain, uint32_t parts, uint32_t part)
 {
     uint64_t grains = bytes / grain, extra = grains % parts;
-    return part == parts ? bytes
-                         : (grains / parts * part + (part < extra ? part : extra)) * grain;
+    return part == parts ? bytes : (grains / parts * part + (part < extra ? part : extra)) * grain;
 }
 
 uint64_t nuna_shape_turns(const struct nuna_shape *shape, const struct nuna_op *loop)
@@ -201,7 +201,8 @@ bool nuna_shape_message(const struct nuna_shape *shape, const struct nuna_op *op
     uint64_t chunk = nuna_plan_even_bytes(shape->plan, shape->size);
     uint64_t left = ret->offset < chunk ? chunk - ret->offset : 0;
     uint64_t bytes = (left < shape->window ? left : shape->window) * ret->count;
-    uint64_t slice = divide_up(divide_up(bytes, shape->slices), shape->line_bytes) * shape->line_bytes;
+    uint64_t slice =
+        divide_up(divide_up(bytes, shape->slices), shape->line_bytes) * shape->line_bytes;
     ret->skip = n % shape->slices * slice;
     if (ret->skip > bytes)
         ret->skip = bytes;
@@ -250,8 +251,8 @@ static uint64_t piece_bytes(const struct nuna_shape *shape, const struct nuna_op
 }
 
 /* How often a range's bytes cross between GPUs. */
-static uint64_t crossings(const struct nuna_plan *plan, uint32_t gpu, const struct nuna_range *range,
-                          bool load)
+static uint64_t crossings(const struct nuna_plan *plan, uint32_t gpu,
+                          const struct nuna_range *range, bool load)
 {
     if (range->is_group)
         return load ? 1 : plan->groups[range->gpu].rank_count;
@@ -271,8 +272,8 @@ static uint64_t one_sided_bytes(const struct nuna_shape *shape, uint32_t gpu,
         piece.take = turns * loop->loop_unit;
     for (uint32_t lane = 0; lane < nuna_op_lanes(op); lane++) {
         const struct nuna_range *range;
-        uint32_t sources = op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD ? op->src_count
-                                                                                     : 1;
+        uint32_t sources =
+            op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD ? op->src_count : 1;
         for (uint32_t n = 0; (range = nuna_lane_range(plan, op, lane, n)) != NULL; n++) {
             uint64_t times = crossings(plan, gpu, range, n < sources);
             if (times > 0)
@@ -348,6 +349,6 @@ void nuna_shape_init(struct nuna_shape *shape, const struct nuna_plan *plan, uin
     most = most < shape->chunks_per_message ? most : shape->chunks_per_message;
     uint64_t data = (chunk < window ? chunk : window) * most;
     /* Every chunk of a message begins a line. */
-    shape->slot_bytes = nuna_shape_wire_bytes(shape, plan->protocol, data) +
-                        (uint64_t)most * shape->line_bytes;
+    shape->slot_bytes =
+        nuna_shape_wire_bytes(shape, plan->protocol, data) + (uint64_t)most * shape->line_bytes;
 }

@@ -1,4 +1,5 @@
-/* What a plan's operations move at one message size: windows, messages, parts and bytes on the wire.
+/* What a plan's operations move at one message size: windows, messages, parts and bytes on the
+ * wire.
  *
  * Two-sided plans (MSCCL) run every threadblock's list once per window of each chunk, and cut an
  * operation of several chunks into FIFO operations of as many chunks as fit into one window; Simple

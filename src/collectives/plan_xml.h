@@ -43,7 +43,7 @@ struct nuna_xml {
     const char *path;
     char name[128], coll[32];
     enum nuna_form proto;
-    uint32_t line, column; /* of <algo> */
+    uint32_t line, column;                                         /* of <algo> */
     int32_t nchannels, nchunksperloop, ngpus, inplace, outofplace; /* -1: not given */
     int64_t min_bytes, max_bytes;
     struct nuna_xml_gpu *gpus;

@@ -164,6 +164,17 @@ static bool signal_peers(void *context, uint32_t tb_index, uint32_t op, const ui
     return true;
 }
 
+/* As a signal without flags. */
+static bool fence(void *context, uint32_t tb_index, uint32_t op)
+{
+    struct nuna_gpu_lp *gpu = context;
+    struct nuna_tb *tb = &gpu->tbs[tb_index];
+    tb->op = op;
+    tb->signal_waits = tb->unacked > 0;
+    tb->signal_count = 0;
+    return !tb->signal_waits;
+}
+
 static bool flush_proxy(void *context, uint32_t tb, uint32_t op)
 {
     return nuna_proxy_flush(context, tb, op);
@@ -179,6 +190,7 @@ static void waited(void *context, uint32_t op, uint32_t channel)
 const struct nuna_machine nuna_gpu_machine = {
     .transfer = transfer,
     .signal = signal_peers,
+    .fence = fence,
     .flush = flush_proxy,
     .waited = waited,
 };
@@ -294,7 +306,8 @@ static void issue_store(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t cu
     }
     if (flight->kind == NUNA_FLIGHT_COPY || flight->kind == NUNA_FLIGHT_REDUCE) {
         flight->local = flight->target;
-        flight->stamp[NUNA_STAMP_AT_PORT] = flight->stamp[NUNA_STAMP_LANDED]; /* a COUNTED one's place */
+        flight->stamp[NUNA_STAMP_AT_PORT] =
+            flight->stamp[NUNA_STAMP_LANDED]; /* a COUNTED one's place */
         nuna_noc_send(&gpu->noc, gpu->lp, router, NUNA_AT_CU,
                       nuna_gpu_stack_router(gpu, router, flight->local), NUNA_AT_MEMORY,
                       flight->bytes, handle);

@@ -43,10 +43,10 @@ static struct nuna_message *message_to(struct nuna_gpu_lp *gpu, uint32_t dest, n
 
 static uint8_t kind_there(const struct nuna_flight *flight)
 {
-    return flight->kind == NUNA_FLIGHT_FLAG               ? NUNA_FLIGHT_FLAG
-           : flight->kind == NUNA_FLIGHT_FETCH            ? NUNA_FLIGHT_REMOTE_FETCH
+    return flight->kind == NUNA_FLIGHT_FLAG             ? NUNA_FLIGHT_FLAG
+           : flight->kind == NUNA_FLIGHT_FETCH          ? NUNA_FLIGHT_REMOTE_FETCH
            : (flight->marks & NUNA_FLIGHT_COUNTED) != 0 ? NUNA_FLIGHT_ARRIVAL
-                                                          : NUNA_FLIGHT_REMOTE;
+                                                        : NUNA_FLIGHT_REMOTE;
 }
 
 /* A packet for a switch group: out once, and a message to each member, which is to access its own
@@ -57,8 +57,8 @@ static void leave_port_cast(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time 
     const struct nuna_plan *plan = gpu->pod->plan;
     const struct nuna_group *group = &plan->groups[flight->gpu];
     uint32_t chunk = flight->stamp[NUNA_STAMP_AT_PORT];
-    uint64_t offset = (uint64_t)flight->stamp[NUNA_STAMP_AT_PEER] << 32 |
-                      flight->stamp[NUNA_STAMP_AT_SWITCH];
+    uint64_t offset =
+        (uint64_t)flight->stamp[NUNA_STAMP_AT_PEER] << 32 | flight->stamp[NUNA_STAMP_AT_SWITCH];
     nuna_flight_stamp(flight, NUNA_STAMP_AT_PORT, gpu->lp->now);
     nuna_flight_stamp(flight, NUNA_STAMP_AT_SWITCH, at_switch);
     for (uint32_t i = 0; i < group->rank_count; i++) {
@@ -353,8 +353,8 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     gpu->tbs[tb_count].cu = pod->topology.cu_count;
     return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
            nuna_scaleup_init(&gpu->scaleup, &pod->clos) &&
-           nuna_flight_pool_init(&gpu->flights, arena) &&
-           nuna_movers_init(gpu) && nuna_proxy_init(gpu) &&
+           nuna_flight_pool_init(&gpu->flights, arena) && nuna_movers_init(gpu) &&
+           nuna_proxy_init(gpu) &&
            nuna_exec_init(&gpu->exec, &pod->shape, index, &nuna_gpu_machine, gpu, log);
 }
 

@@ -138,8 +138,8 @@ void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb);
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
 void nuna_cu_kick(struct nuna_gpu_lp *gpu, uint32_t cu);
-void nuna_cu_send_flags(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op,
-                        const uint32_t *channels, uint32_t count);
+void nuna_cu_send_flags(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
+                        uint32_t count);
 
 /* Where a position in a GPU's memory is. */
 static inline struct nuna_location nuna_pod_locate(const struct nuna_pod *pod, uint32_t gpu,

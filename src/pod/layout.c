@@ -68,8 +68,8 @@ static uint64_t place_buffer(const struct nuna_layout *layout, struct nuna_chunk
     for (uint32_t n = 0; n < plan->gpus[gpu].chunks[buffer]; n++) {
         uint32_t i = in_order(plan, gpu, buffer, n);
         chunks[i].bytes = nuna_plan_chunk_bytes(plan, layout->shape->size, gpu, buffer, i);
-        position = place(&chunks[i], position, stored_bytes(layout, buffer, chunks[i].bytes),
-                         page_size);
+        position =
+            place(&chunks[i], position, stored_bytes(layout, buffer, chunks[i].bytes), page_size);
     }
     return position;
 }
@@ -153,8 +153,8 @@ static bool lay_out(const struct nuna_layout *layout, struct nuna_layout_gpu *gp
             return false;
         if (b == gpu->alias_buffer)
             continue;
-        position = place_buffer(layout, gpu->chunks[b], index, (enum nuna_buffer)b, page_size,
-                                position);
+        position =
+            place_buffer(layout, gpu->chunks[b], index, (enum nuna_buffer)b, page_size, position);
         position = round_up(position, page_size);
     }
     end_image(layout, gpu, index, position, page_size);

@@ -18,8 +18,8 @@ bool nuna_movers_init(struct nuna_gpu_lp *gpu)
         uint32_t ends = (uint32_t)plan->ops[i].src_count + plan->ops[i].dst_count + 2;
         most = nuna_op_lanes(&plan->ops[i]) == 1 && ends > most ? ends : most;
     }
-    size_t places = (size_t)g->chunks[NUNA_BUF_SCRATCH] +
-                    (size_t)g->channel_count * gpu->pod->shape.slots;
+    size_t places =
+        (size_t)g->chunks[NUNA_BUF_SCRATCH] + (size_t)g->channel_count * gpu->pod->shape.slots;
     gpu->movers = calloc(count, sizeof *gpu->movers);
     gpu->arrivals = calloc(places + 1, sizeof *gpu->arrivals);
     if (!gpu->movers || !gpu->arrivals)
@@ -252,8 +252,7 @@ static void aim(struct nuna_gpu_lp *gpu, const struct nuna_mover *m, const struc
     flight->port = (uint8_t)location.port;
     flight->gpu = (uint16_t)end->gpu;
     if (end->group)
-        mark_cast(flight, end, position - end->base,
-                  gpu->pod->plan->groups[end->gpu].rank_count);
+        mark_cast(flight, end, position - end->base, gpu->pod->plan->groups[end->gpu].rank_count);
 }
 
 /* The line's record with its stores, chained through `link`, the first one first. */

@@ -1,6 +1,6 @@
-/* The thread that drives port channels: takes requests in order, starts each a latency after the one
- * before, and lets a copy engine move the data. A signal follows the data of all earlier requests.
- * Source: MSCCL++ (docs/plan-formats.md). */
+/* The thread that drives port channels: takes requests in order, starts each a latency after the
+ * one before, and lets a copy engine move the data. A signal follows the data of all earlier
+ * requests. Source: MSCCL++ (docs/plan-formats.md). */
 #include "pod/move.h"
 #include <stdlib.h>
 
@@ -138,8 +138,8 @@ static void await(struct nuna_gpu_lp *gpu, uint32_t tb, const struct nuna_op *op
         for (uint32_t c = 0; c < range->count; c++) {
             struct nuna_arrival *arrival = &gpu->arrivals[range->index + c];
             uint64_t data = nuna_lane_chunk_bytes(&gpu->pod->shape, op, i, c);
-            if (arrival->bytes >= nuna_shape_wire_bytes(&gpu->pod->shape,
-                                                        (enum nuna_form)range->form, data))
+            if (arrival->bytes >=
+                nuna_shape_wire_bytes(&gpu->pod->shape, (enum nuna_form)range->form, data))
                 continue;
             gpu->tbs[tb].next = arrival->waiter;
             arrival->waiter = tb;
@@ -237,8 +237,8 @@ void nuna_proxy_acked(struct nuna_gpu_lp *gpu)
 void nuna_proxy_event(struct nuna_gpu_lp *gpu)
 {
     const struct request *head = head_of(gpu->proxy);
-    if (head->kind == REQUEST_MOVE &&
-        !nuna_move_start(gpu, nuna_proxy_tb(gpu), head->op, &head->move, head->lane, head->lane + 1))
+    if (head->kind == REQUEST_MOVE && !nuna_move_start(gpu, nuna_proxy_tb(gpu), head->op,
+                                                       &head->move, head->lane, head->lane + 1))
         return;
     conclude(gpu);
 }
