@@ -191,7 +191,11 @@ static bool ask_machine(struct nuna_exec *exec, uint32_t tb, const struct nuna_o
     struct nuna_move move = {.recv_slot = 0, .send_slot = 0};
     const struct nuna_op *loop = loop_of(exec, tb);
     nuna_shape_piece(exec->shape, op, loop, exec->tbs[tb].turn, &move.piece);
-    move.whole = loop == NULL && op->parts <= 1;
+    move.whole = loop == NULL && op->parts <= 1 && exec->shape->windows == 1;
+    if (exec->shape->windows > 1) { /* local operations of a plan with FIFOs */
+        move.piece.offset = exec->tbs[tb].window * exec->shape->window;
+        move.piece.length = exec->shape->window;
+    }
     return exec->machine->transfer(exec->machine_context, tb, own, &move);
 }
 
