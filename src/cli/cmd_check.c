@@ -1,7 +1,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "collectives/plan_io.h"
-#include "core/params.h"
+#include "core/config.h"
 #include "core/units.h"
 
 #include <inttypes.h>
@@ -15,7 +15,8 @@ static void print_help(const struct nuna_opt *opts, size_t count)
 {
     printf("Usage: nunasim check PLAN [options]\n\n"
            "Checks a plan without simulating it: ranges, numbers, deadlocks, and that every GPU\n"
-           "ends with exactly the data that the collective promises.\n"
+           "ends with exactly the data that the collective promises. With --size also that it\n"
+           "finishes at that size, given the slots of its connections.\n"
            "PLAN is a file or, for example, builtin:allgather,channels=8,algorithm=ring.\n\n"
            "Options:\n");
     nuna_options_help(opts, count);
@@ -33,20 +34,19 @@ static bool parse_number(const char *option, const char *text, uint32_t max, uin
                      text, max);
 }
 
-/* What a run takes unless it is told otherwise. */
-static uint32_t default_channels(void)
-{
-    struct nuna_params params;
-    nuna_params_defaults(&params);
-    return (uint32_t)params.collective.channels;
-}
+struct check_options {
+    const char *gpus, *channels, *size, *config;
+    struct nuna_opt_list set;
+    bool inplace, help;
+};
 
 static struct nuna_plan *load(const char *name, uint32_t gpus, uint32_t channels,
-                              struct nuna_error *err)
+                              const struct nuna_params *params, struct nuna_error *err)
 {
     if (strncmp(name, BUILTIN, strlen(BUILTIN)) == 0)
         return nuna_plan_builtin(name + strlen(BUILTIN), gpus,
-                                 channels == 0 ? default_channels() : channels, err);
+                                 channels == 0 ? (uint32_t)params->collective.channels : channels,
+                                 err);
     if (channels != 0) {
         nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                   "--channels is for builtin: plans only, a file says what it has");
@@ -54,7 +54,7 @@ static struct nuna_plan *load(const char *name, uint32_t gpus, uint32_t channels
     }
     struct nuna_plan *plan = nuna_plan_read(name, err);
     if (plan != NULL && gpus != 0 && gpus != plan->gpu_count) {
-        nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: is for %u GPUs, but --gpus says %u", name,
+        nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: the plan needs %u GPUs, but --gpus says %u", name,
                   plan->gpu_count, gpus);
         nuna_plan_destroy(plan);
         return NULL;
@@ -62,32 +62,55 @@ static struct nuna_plan *load(const char *name, uint32_t gpus, uint32_t channels
     return plan;
 }
 
-static void print_window(const struct nuna_plan *plan)
+static void print_size(uint64_t size)
 {
-    if (plan->min_size == 0 && plan->max_size == UINT64_MAX) {
-        printf("sizes         any\n");
-        return;
-    }
-    printf("sizes         %" PRIu64 " B to ", plan->min_size);
-    if (plan->max_size == UINT64_MAX)
-        printf("any\n");
-    else
-        printf("%" PRIu64 " B\n", plan->max_size);
+    char text[32];
+    nuna_units_format(size > INT64_MAX ? INT64_MAX : (int64_t)size, NUNA_Q_SIZE, "", text,
+                      sizeof text);
+    printf("%s", size == UINT64_MAX ? "any" : text);
+}
+
+static const char *format_name(const struct nuna_plan *plan)
+{
+    static const char *const names[] = {
+        [NUNA_PLAN_GENERATED] = "generated",
+        [NUNA_PLAN_JSON2] = "MSCCL++ JSON, version 2 (0.8 and later)",
+        [NUNA_PLAN_JSON1] = "MSCCL++ JSON, version 1 (0.5 to 0.7)",
+        [NUNA_PLAN_XML] = "MSCCL XML",
+    };
+    return names[plan->format];
 }
 
 static void print_verdict(const struct nuna_plan *plan, const struct nuna_plan_verdict *verdict)
 {
-    const char *how = plan->inplace ? ", in place" : "";
+    static const char *const protocols[] = {"Simple", "LL", "LL128"};
     printf("plan          %s (%s)\n"
+           "format        %s\n"
            "collective    %s%s\n"
-           "GPUs          %" PRIu32 "\n",
-           plan->name, plan->source, plan->collective_name, how, plan->gpu_count);
-    print_window(plan);
+           "GPUs          %" PRIu32 "\n"
+           "protocol      %s\n"
+           "sizes         ",
+           plan->name, plan->source, format_name(plan), plan->collective_name,
+           plan->inplace ? ", in place" : "", plan->gpu_count, protocols[plan->protocol]);
+    if (plan->min_size == 0 && plan->max_size == UINT64_MAX) {
+        printf("any\n");
+    } else {
+        print_size(plan->min_size);
+        printf(" to ");
+        print_size(plan->max_size);
+        printf("\n");
+    }
     printf("threadblocks  %zu\n"
-           "operations    %" PRIu64 "\n"
-           "puts          %" PRIu64 "\n"
-           "signals       %" PRIu64 "\n",
-           plan->threadblock_count, verdict->operations, verdict->puts, verdict->signals);
+           "operations    %" PRIu64 "\n",
+           plan->threadblock_count, verdict->operations);
+    if (plan->chunks_per_loop != 0)
+        printf("messages      %" PRIu64 "\n", verdict->messages);
+    else
+        printf("puts          %" PRIu64 "\n"
+               "signals       %" PRIu64 "\n",
+               verdict->puts, verdict->signals);
+    if (verdict->limit[0] != '\0')
+        printf("limit         %s\n", verdict->limit);
     if (verdict->proved)
         printf("verdict       proved: it finishes, and every output chunk is right\n");
     else
@@ -96,23 +119,77 @@ static void print_verdict(const struct nuna_plan *plan, const struct nuna_plan_v
                plan->collective_name);
 }
 
+static void print_warnings(const char *lines)
+{
+    for (const char *line = lines; line != NULL && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "nunasim: warning: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* To run in place, input and output must be one memory for the plan. */
+static bool use_in_place(struct nuna_plan *plan, struct nuna_error *err)
+{
+    if (!plan->inplace && !plan->both_places && plan->format != NUNA_PLAN_GENERATED)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "%s: the plan is for out-of-place runs only; in place it would overwrite "
+                         "what it has yet to read",
+                         plan->source);
+    plan->inplace = true;
+    return true;
+}
+
+static bool check(const struct check_options *options, const char *name, struct nuna_config *config,
+                  struct nuna_error *err)
+{
+    uint32_t gpus, channels;
+    if (!parse_number("gpus", options->gpus, 1u << 20, &gpus, err) ||
+        !parse_number("channels", options->channels, 1024, &channels, err) ||
+        (options->config && !nuna_config_load(config, options->config, err)) ||
+        !nuna_config_set_list(config, options->set.items, options->set.count, err) ||
+        (options->size &&
+         !nuna_config_set(config, "collective.size", options->size, "--size", err)) ||
+        !nuna_config_check(config, err))
+        return false;
+    const struct nuna_params *params = nuna_config_params(config);
+    uint64_t size = (uint64_t)params->collective.size;
+    struct nuna_plan_verdict verdict = {0};
+    struct nuna_plan *plan = load(name, gpus, channels, params, err);
+    if (plan == NULL)
+        return false;
+    print_warnings(plan->warnings);
+    bool good = (!options->inplace || use_in_place(plan, err)) &&
+                nuna_plan_check(plan, params, options->size ? &size : NULL, &verdict, err);
+    print_warnings(verdict.races);
+    if (good)
+        print_verdict(plan, &verdict);
+    nuna_plan_destroy(plan);
+    return good;
+}
+
 int nuna_cmd_check(int argc, char **argv)
 {
-    bool help = false;
-    const char *gpus_text = NULL, *channels_text = NULL;
+    struct check_options options = {0};
     const struct nuna_opt opts[] = {
+        {"size", "SIZE", "the message, e.g. 16MiB: the larger of one GPU's input and output",
+         NUNA_OPT_VALUE, &options.size},
         {"gpus", "N", "GPUs of a builtin: plan, or those that a file must have", NUNA_OPT_VALUE,
-         &gpus_text},
+         &options.gpus},
         {"channels", "N", "channels of a builtin: plan (default 8, as in a run)", NUNA_OPT_VALUE,
-         &channels_text},
-        {"help", NULL, "print this help", NUNA_OPT_FLAG, &help},
+         &options.channels},
+        {"in-place", NULL, "the run would be in place", NUNA_OPT_FLAG, &options.inplace},
+        {"config", "FILE", "configuration: slots and windows of connections (fifo)", NUNA_OPT_VALUE,
+         &options.config},
+        {"set", "KEY=VALUE", "override one key of the configuration", NUNA_OPT_LIST, &options.set},
+        {"help", NULL, "print this help", NUNA_OPT_FLAG, &options.help},
     };
     struct nuna_error err;
     const char *args[1];
     size_t arg_count = 0;
     if (!nuna_options_parse(argc, argv, opts, COUNT(opts), args, 1, &arg_count, &err))
         return nuna_cli_report(&err);
-    if (help) {
+    if (options.help) {
         print_help(opts, COUNT(opts));
         return NUNA_EXIT_OK;
     }
@@ -121,15 +198,9 @@ int nuna_cmd_check(int argc, char **argv)
                   "check: the plan is missing, expected e.g. nunasim check plan.json");
         return nuna_cli_report(&err);
     }
-    uint32_t gpus, channels;
-    if (!parse_number("gpus", gpus_text, 1u << 20, &gpus, &err) ||
-        !parse_number("channels", channels_text, 1024, &channels, &err))
-        return nuna_cli_report(&err);
-    struct nuna_plan_verdict verdict;
-    struct nuna_plan *plan = load(args[0], gpus, channels, &err);
-    bool good = plan != NULL && nuna_plan_check(plan, &verdict, &err);
-    if (good)
-        print_verdict(plan, &verdict);
-    nuna_plan_destroy(plan);
+    struct nuna_config *config = nuna_config_create();
+    bool good = config != NULL ? check(&options, args[0], config, &err)
+                               : nuna_fail_memory(&err, "the configuration");
+    nuna_config_destroy(config);
     return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }

@@ -176,7 +176,7 @@ static bool read_plan(struct run *run, struct nuna_error *err)
                          " bytes, but collective.size is %" PRIu64 " bytes",
                          plan, run->plan->min_size, run->plan->max_size, size);
     struct nuna_plan_verdict verdict;
-    return nuna_plan_check(run->plan, &verdict, err);
+    return nuna_plan_check(run->plan, params, &size, &verdict, err);
 }
 
 /* The part of a path after the last slash and before the last dot. */

@@ -21,6 +21,9 @@ void nuna_plan_destroy(struct nuna_plan *plan)
     free(plan->ids);
     free(plan->channels);
     free(plan->sem_init);
+    free(plan->groups);
+    free(plan->group_ranks);
+    free(plan->warnings);
     free(plan);
 }
 
@@ -54,20 +57,20 @@ bool nuna_collective_parse(const char *name, enum nuna_collective *ret)
 /* How the chunks of one buffer of one GPU lie in the message. */
 enum cut {
     CUT_FLAT,     /* the whole message into `chunks` */
-    CUT_BLOCKS,   /* one block per rank, each into chunks / ranks */
+    CUT_BLOCKS,   /* one block per rank (or chunk group), each into an equal number of chunks */
     CUT_RELATIVE, /* the same, but the block's length goes by the distance of the two ranks */
     CUT_OWN,      /* only the block of the GPU itself, into `chunks` */
 };
 
 struct layout {
     enum cut cut;
-    uint32_t chunks;
+    uint32_t chunks, blocks;
 };
 
 static struct layout layout_of(const struct nuna_plan *plan, uint32_t gpu, enum nuna_buffer buffer)
 {
     const uint32_t *chunks = plan->gpus[gpu].chunks;
-    struct layout layout = {CUT_FLAT, chunks[buffer]};
+    struct layout layout = {CUT_FLAT, chunks[buffer], plan->gpu_count};
     bool even = layout.chunks % plan->gpu_count == 0;
     switch (plan->collective) {
     case NUNA_ALLGATHER:
@@ -77,6 +80,10 @@ static struct layout layout_of(const struct nuna_plan *plan, uint32_t gpu, enum 
         layout.cut = buffer == NUNA_BUF_OUTPUT ? CUT_OWN : even ? CUT_BLOCKS : CUT_FLAT;
         break;
     case NUNA_ALLREDUCE:
+        if (plan->chunk_groups != 0) {
+            layout.blocks = plan->chunk_groups;
+            even = layout.chunks % layout.blocks == 0;
+        }
         layout.cut = even ? CUT_BLOCKS : CUT_FLAT;
         break;
     case NUNA_ALLTOALL:
@@ -110,10 +117,11 @@ static uint64_t longest_part(uint64_t total, uint64_t grain, uint32_t parts)
 
 /* What each rank owns is the same for all whenever the message divides by the ranks, be it in
  * multiples of the grain or not: that is how collectives are called. */
-static uint64_t block_bytes(const struct nuna_plan *plan, uint64_t size, uint32_t block)
+static uint64_t block_bytes(const struct nuna_plan *plan, uint64_t size, uint32_t blocks,
+                            uint32_t block)
 {
-    uint64_t grain = size % plan->gpu_count == 0 ? 1 : plan->grain;
-    return part_bytes(size, grain, plan->gpu_count, block);
+    bool equal = blocks == plan->gpu_count && size % blocks == 0;
+    return part_bytes(size, equal ? 1 : plan->grain, blocks, block);
 }
 
 static uint64_t longest_chunk(const struct nuna_plan *plan, uint64_t size, uint32_t gpu,
@@ -124,11 +132,22 @@ static uint64_t longest_chunk(const struct nuna_plan *plan, uint64_t size, uint3
         return 0;
     if (layout.cut == CUT_FLAT)
         return longest_part(size, plan->grain, layout.chunks);
-    uint64_t first = block_bytes(plan, size, 0);
-    uint64_t last = block_bytes(plan, size, plan->gpu_count - 1);
+    uint64_t first = block_bytes(plan, size, layout.blocks, 0);
+    uint64_t last = block_bytes(plan, size, layout.blocks, layout.blocks - 1);
     uint64_t block = first > last ? first : last;
-    uint32_t chunks = layout.cut == CUT_OWN ? layout.chunks : layout.chunks / plan->gpu_count;
+    uint32_t chunks = layout.cut == CUT_OWN ? layout.chunks : layout.chunks / layout.blocks;
     return longest_part(block, plan->grain, chunks);
+}
+
+uint64_t nuna_plan_even_bytes(const struct nuna_plan *plan, uint64_t size)
+{
+    uint64_t chunks = plan->chunks_per_loop;
+    const uint32_t *own = plan->gpus[0].chunks;
+    if (chunks == 0)
+        chunks =
+            own[NUNA_BUF_INPUT] > own[NUNA_BUF_OUTPUT] ? own[NUNA_BUF_INPUT] : own[NUNA_BUF_OUTPUT];
+    uint64_t grains = (size + plan->grain - 1) / plan->grain;
+    return chunks == 0 ? size : (grains + chunks - 1) / chunks * plan->grain;
 }
 
 uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint32_t gpu,
@@ -136,6 +155,8 @@ uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint
 {
     if (index >= plan->gpus[gpu].chunks[buffer])
         return 0;
+    if (plan->even)
+        return nuna_plan_even_bytes(plan, size);
     if (buffer == NUNA_BUF_SCRATCH) {
         uint64_t input = longest_chunk(plan, size, gpu, NUNA_BUF_INPUT);
         uint64_t output = longest_chunk(plan, size, gpu, NUNA_BUF_OUTPUT);
@@ -146,7 +167,7 @@ uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint
         return part_bytes(size, plan->grain, layout.chunks, index);
 
     uint32_t ranks = plan->gpu_count;
-    uint32_t chunks = layout.cut == CUT_OWN ? layout.chunks : layout.chunks / ranks;
+    uint32_t chunks = layout.cut == CUT_OWN ? layout.chunks : layout.chunks / layout.blocks;
     uint32_t block = layout.cut == CUT_OWN ? gpu : index / chunks;
     if (layout.cut == CUT_RELATIVE) {
         uint32_t from = buffer == NUNA_BUF_INPUT ? gpu : block;
@@ -154,7 +175,7 @@ uint64_t nuna_plan_chunk_bytes(const struct nuna_plan *plan, uint64_t size, uint
         struct nuna_group group = nuna_group_make(ranks, plan->gpus_per_node);
         block = nuna_group_difference(&group, to, from);
     }
-    return part_bytes(block_bytes(plan, size, block), plan->grain, chunks,
+    return part_bytes(block_bytes(plan, size, layout.blocks, block), plan->grain, chunks,
                       layout.cut == CUT_OWN ? index : index % chunks);
 }
 
@@ -164,40 +185,7 @@ uint32_t nuna_plan_chunk_block(const struct nuna_plan *plan, uint32_t gpu, enum 
     if (buffer == NUNA_BUF_SCRATCH || index >= plan->gpus[gpu].chunks[buffer])
         return UINT32_MAX;
     struct layout layout = layout_of(plan, gpu, buffer);
-    if (layout.cut == CUT_FLAT)
+    if (layout.cut == CUT_FLAT || layout.blocks != plan->gpu_count)
         return UINT32_MAX;
     return layout.cut == CUT_OWN ? gpu : index / (layout.chunks / plan->gpu_count);
-}
-
-static uint64_t pair_bytes(const struct nuna_plan *plan, uint64_t size,
-                           const struct nuna_range *from, const struct nuna_range *to)
-{
-    uint64_t total = 0;
-    uint32_t count = from->count < to->count ? from->count : to->count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t read = nuna_plan_chunk_bytes(plan, size, from->gpu, (enum nuna_buffer)from->buffer,
-                                              from->index + i);
-        uint64_t written =
-            nuna_plan_chunk_bytes(plan, size, to->gpu, (enum nuna_buffer)to->buffer, to->index + i);
-        total += read < written ? read : written;
-    }
-    return total;
-}
-
-uint64_t nuna_plan_remote_bytes(const struct nuna_plan *plan, uint64_t size)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < plan->op_count; i++) {
-        const struct nuna_op *op = &plan->ops[i];
-        if (op->kind != NUNA_OP_PUT)
-            continue;
-        uint32_t pairs = op->src_count < op->dst_count ? op->src_count : op->dst_count;
-        for (uint32_t pair = 0; pair < pairs; pair++) {
-            const struct nuna_range *from = &plan->ranges[op->src_at + pair];
-            const struct nuna_range *to = &plan->ranges[op->dst_at + pair];
-            if (from->gpu != to->gpu)
-                total += pair_bytes(plan, size, from, to);
-        }
-    }
-    return total;
 }

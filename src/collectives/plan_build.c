@@ -1,5 +1,7 @@
 #include "collectives/plan_build.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +49,11 @@ bool nuna_builder_init(struct nuna_builder *builder, uint32_t gpu_count, struct 
     plan->ids = malloc(sizeof *plan->ids);
     plan->channels = malloc(sizeof *plan->channels);
     plan->sem_init = malloc(sizeof *plan->sem_init);
+    plan->groups = malloc(sizeof *plan->groups);
+    plan->group_ranks = malloc(sizeof *plan->group_ranks);
     if (plan->gpus == NULL || plan->threadblocks == NULL || plan->ops == NULL ||
         plan->ranges == NULL || plan->ids == NULL || plan->channels == NULL ||
-        plan->sem_init == NULL) {
+        plan->sem_init == NULL || plan->groups == NULL || plan->group_ranks == NULL) {
         nuna_builder_discard(builder);
         return nuna_fail_memory(err, "a plan");
     }
@@ -72,7 +76,9 @@ void nuna_builder_threadblock(struct nuna_builder *builder, uint32_t gpu)
         return;
     plan->threadblocks = grown;
     plan->threadblocks[plan->threadblock_count++] =
-        (struct nuna_threadblock){.op_at = (uint32_t)plan->op_count};
+        (struct nuna_threadblock){.op_at = (uint32_t)plan->op_count,
+                                  .send_channel = NUNA_NO_CHANNEL,
+                                  .recv_channel = NUNA_NO_CHANNEL};
     plan->gpus[gpu].tb_count++;
 }
 
@@ -165,6 +171,50 @@ void nuna_builder_id(struct nuna_builder *builder, uint32_t id)
     struct nuna_op *op = &plan->ops[plan->op_count - 1];
     if (count_one(builder, &op->id_count, &op->id_at, plan->id_count))
         plan->ids[plan->id_count++] = id;
+}
+
+struct nuna_op *nuna_builder_newest(struct nuna_builder *builder)
+{
+    return nuna_builder_failed(builder) ? &builder->dummy
+                                        : &builder->plan->ops[builder->plan->op_count - 1];
+}
+
+void nuna_builder_group(struct nuna_builder *builder)
+{
+    struct nuna_plan *plan = builder->plan;
+    void *grown;
+    if (!(ROOM(builder, groups, group_cap, group_count)))
+        return;
+    plan->groups = grown;
+    plan->groups[plan->group_count++] =
+        (struct nuna_switch_group){(uint32_t)plan->group_rank_count, 0};
+}
+
+void nuna_builder_group_rank(struct nuna_builder *builder, uint32_t rank)
+{
+    struct nuna_plan *plan = builder->plan;
+    void *grown;
+    if (!(ROOM(builder, group_ranks, group_rank_cap, group_rank_count)))
+        return;
+    plan->group_ranks = grown;
+    plan->group_ranks[plan->group_rank_count++] = rank;
+    plan->groups[plan->group_count - 1].rank_count++;
+}
+
+void nuna_builder_warn(struct nuna_builder *builder, const char *format, ...)
+{
+    char line[512], *all = NULL;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    const char *before = builder->plan->warnings;
+    if (asprintf(&all, "%s%s\n", before == NULL ? "" : before, line) < 0) {
+        builder->no_memory = true;
+        return;
+    }
+    free(builder->plan->warnings);
+    builder->plan->warnings = all;
 }
 
 bool nuna_builder_failed(const struct nuna_builder *builder)

@@ -8,6 +8,8 @@
 struct nuna_builder {
     struct nuna_plan *plan;
     size_t threadblock_cap, op_cap, range_cap, id_cap, channel_cap, sem_cap;
+    size_t group_cap, group_rank_cap;
+    struct nuna_op dummy;
     bool no_memory;
     bool too_large; /* an index would not fit in 32 bits, or a count in 16 */
 };
@@ -27,6 +29,17 @@ void nuna_builder_barrier(struct nuna_builder *builder, uint32_t id, uint32_t bl
 void nuna_builder_source(struct nuna_builder *builder, struct nuna_range range);
 void nuna_builder_destination(struct nuna_builder *builder, struct nuna_range range);
 void nuna_builder_id(struct nuna_builder *builder, uint32_t id);
+
+/* The newest operation, to fill in the rest; a dummy after a failure. */
+struct nuna_op *nuna_builder_newest(struct nuna_builder *builder);
+
+/* A switch group, then its GPUs. */
+void nuna_builder_group(struct nuna_builder *builder);
+void nuna_builder_group_rank(struct nuna_builder *builder, uint32_t rank);
+
+/* Adds a line to the plan's warnings. */
+void nuna_builder_warn(struct nuna_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 bool nuna_builder_failed(const struct nuna_builder *builder);
 

@@ -4,11 +4,13 @@
  * value is a leaf, or a sum that a reduction made from other values; slots hold numbers of values.
  * Where a plan works in place, the input and the output share slots, so that a leaf always names
  * one piece of data. Equal sums are recognised by 128-bit fingerprints, which add up like the
- * values do. */
+ * values do. Where threadblocks share ranges, a chunk is cut into as many slots as makes every
+ * share a whole number of them. */
 #ifndef NUNA_COLLECTIVES_PLAN_CHECK_INTERNAL_H
 #define NUNA_COLLECTIVES_PLAN_CHECK_INTERNAL_H
 
 #include "collectives/plan_io.h"
+#include "collectives/plan_shape.h"
 
 #define NUNA_NONE UINT32_MAX
 
@@ -19,6 +21,7 @@ struct nuna_print {
 struct nuna_slots {
     const struct nuna_plan *plan;
     uint32_t *base;   /* gpu * NUNA_BUFFER_COUNT + buffer -> slot of the buffer's first chunk */
+    uint32_t parts;   /* slots of a chunk; the bases above count chunks */
     uint32_t count;   /* of slots, and so of leaves */
     uint32_t block;   /* chunks per rank; 0 for collective OTHER */
     uint32_t *tb_gpu; /* threadblock -> GPU */
@@ -28,9 +31,11 @@ bool nuna_slots_init(struct nuna_slots *slots, const struct nuna_plan *plan,
                      struct nuna_error *err);
 void nuna_slots_free(struct nuna_slots *slots);
 
-static inline uint32_t nuna_slot(const struct nuna_slots *slots, const struct nuna_range *range)
+/* The first slot of a range on a GPU (for groups: any of its GPUs). */
+static inline uint32_t nuna_slot(const struct nuna_slots *slots, uint32_t gpu,
+                                 const struct nuna_range *range)
 {
-    return slots->base[range->gpu * NUNA_BUFFER_COUNT + range->buffer] + range->index;
+    return (slots->base[gpu * NUNA_BUFFER_COUNT + range->buffer] + range->index) * slots->parts;
 }
 
 /* A sum of values; its number is slots.count + its place in the list. */
@@ -44,6 +49,9 @@ struct nuna_schedule {
     bool lazy;        /* stores land as late as signals and waits allow; otherwise at once */
     bool descending;  /* threadblocks start from the last */
     uint32_t starved; /* a threadblock that runs only when no other can, or NUNA_NONE */
+    uint32_t chunks_per_message; /* of a FIFO operation; 0: all */
+    uint32_t operations;         /* that a connection holds; 0: any number */
+    uint32_t turns;              /* of every loop; values are followed only when it is 1 */
 };
 
 struct nuna_machine;
@@ -72,6 +80,17 @@ bool nuna_check_result(const struct nuna_slots *slots, const struct nuna_machine
 
 /* A threadblock's number on its GPU. */
 uint32_t nuna_check_local_tb(const struct nuna_slots *slots, uint32_t tb);
+
+/* Lists, line by line, accesses of one GPU's threadblocks that nothing orders; `*ret_checked` is
+ * false when the plan is too large to tell. */
+bool nuna_check_races(const struct nuna_slots *slots, char *text, size_t room, bool *ret_checked,
+                      struct nuna_error *err);
+
+/* Whether the threadblocks finish at all, given what connections hold and how often loops turn:
+ * all sizes, or, with `size`, that one. Fills in the verdict's limits. */
+bool nuna_check_limits(const struct nuna_plan *plan, struct nuna_machine *machine,
+                       const struct nuna_params *params, const uint64_t *size,
+                       struct nuna_plan_verdict *verdict, struct nuna_error *err);
 
 /* Ranges, ids and counts of every operation, and the shape the collective needs. */
 bool nuna_check_static(const struct nuna_plan *plan, struct nuna_error *err);

@@ -35,12 +35,31 @@ static uint64_t place_buffers(struct nuna_slots *slots, uint32_t gpu, uint64_t n
     return next + chunks[NUNA_BUF_SCRATCH];
 }
 
+/* The least number that all shares of ranges divide; of strange plans some multiple of some. */
+static uint32_t common_parts(const struct nuna_plan *plan)
+{
+    uint64_t parts = 1;
+    for (size_t i = 0; i < plan->op_count; i++) {
+        uint64_t a = parts, b = plan->ops[i].parts;
+        if (b <= 1)
+            continue;
+        while (b != 0) {
+            uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        uint64_t next = parts / a * plan->ops[i].parts;
+        parts = next <= 5040 ? next : parts;
+    }
+    return (uint32_t)parts;
+}
+
 bool nuna_slots_init(struct nuna_slots *slots, const struct nuna_plan *plan, struct nuna_error *err)
 {
     const uint32_t *chunks = plan->gpus[0].chunks;
     uint32_t most = chunks[NUNA_BUF_INPUT] > chunks[NUNA_BUF_OUTPUT] ? chunks[NUNA_BUF_INPUT]
                                                                      : chunks[NUNA_BUF_OUTPUT];
-    *slots = (struct nuna_slots){.plan = plan};
+    *slots = (struct nuna_slots){.plan = plan, .parts = common_parts(plan)};
     /* An all-reduce has no blocks to speak of, but it must not look like OTHER. */
     if (plan->collective != NUNA_COLLECTIVE_OTHER)
         slots->block = most / plan->gpu_count == 0 ? 1 : most / plan->gpu_count;
@@ -53,7 +72,7 @@ bool nuna_slots_init(struct nuna_slots *slots, const struct nuna_plan *plan, str
     uint64_t next = 0;
     for (uint32_t gpu = 0; gpu < plan->gpu_count; gpu++) {
         next = place_buffers(slots, gpu, next);
-        if (next > SLOTS_MAX) {
+        if (next * slots->parts > SLOTS_MAX) {
             nuna_slots_free(slots);
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                              "%s: more than 2^28 chunks in all buffers, too many to check",
@@ -62,7 +81,7 @@ bool nuna_slots_init(struct nuna_slots *slots, const struct nuna_plan *plan, str
         for (uint32_t i = 0; i < plan->gpus[gpu].tb_count; i++)
             slots->tb_gpu[plan->gpus[gpu].tb_at + i] = gpu;
     }
-    slots->count = (uint32_t)next;
+    slots->count = (uint32_t)next * slots->parts;
     return true;
 }
 
@@ -78,10 +97,10 @@ uint32_t nuna_check_local_tb(const struct nuna_slots *slots, uint32_t tb)
     return tb - slots->plan->gpus[slots->tb_gpu[tb]].tb_at;
 }
 
-/* The leaf of chunk `index` of what a GPU brings along. */
+/* The leaf of slot `index` of what a GPU brings along. */
 static uint32_t contribution(const struct nuna_slots *slots, uint32_t gpu, uint32_t index)
 {
-    return slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_INPUT] + index;
+    return slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_INPUT] * slots->parts + index;
 }
 
 static bool reduces(const struct nuna_plan *plan)
@@ -94,10 +113,10 @@ static uint32_t terms_wanted(const struct nuna_plan *plan)
     return reduces(plan) ? plan->gpu_count : 1;
 }
 
-/* Term `term` of what output chunk `index` of the GPU should hold. */
+/* Term `term` of what slot `index` of the GPU's output should hold. */
 static uint32_t wanted(const struct nuna_slots *slots, uint32_t gpu, uint32_t index, uint32_t term)
 {
-    uint32_t block = slots->block;
+    uint32_t block = slots->block * slots->parts;
     switch (slots->plan->collective) {
     case NUNA_ALLGATHER:
         return contribution(slots, index / block, index % block);
@@ -114,8 +133,9 @@ static uint32_t wanted(const struct nuna_slots *slots, uint32_t gpu, uint32_t in
 }
 
 /* "GPU 2's input chunk 5" */
-static void name_leaf(const struct nuna_slots *slots, uint32_t leaf, char *text, size_t size)
+static void name_leaf(const struct nuna_slots *slots, uint32_t slot, char *text, size_t size)
 {
+    uint32_t leaf = slot / slots->parts;
     for (uint32_t gpu = 0; gpu < slots->plan->gpu_count; gpu++) {
         for (int buffer = 0; buffer < NUNA_BUFFER_COUNT; buffer++) {
             uint32_t base = slots->base[gpu * NUNA_BUFFER_COUNT + (uint32_t)buffer];
@@ -185,7 +205,7 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_machine *m
                     uint32_t gpu, uint32_t index, struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
-    uint32_t slot = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] + index;
+    uint32_t slot = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
     int64_t *counts = NULL;
     if (!count_leaves(slots, machine, nuna_machine_value(machine, slot), &counts, err))
         return false;
@@ -218,8 +238,8 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_machine *m
                  "the data have arrived",
                  slots->tb_gpu[sender], nuna_check_local_tb(slots, sender));
     return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: wrong %s: GPU %u output chunk %u %s%s%s%s%s%s",
-                     plan->source, nuna_collective_name(plan->collective), gpu, index,
-                     missing.entries > 0 ? "lacks " : "", missing.text,
+                     plan->source, nuna_collective_name(plan->collective), gpu,
+                     index / slots->parts, missing.entries > 0 ? "lacks " : "", missing.text,
                      missing.entries > 0 && surplus.entries > 0 ? " and " : "",
                      surplus.entries > 0 ? "holds " : "", surplus.text, hint);
 }
@@ -248,7 +268,8 @@ static bool check_all_reduce(const struct nuna_slots *slots, const struct nuna_m
         struct nuna_print want = wanted_print(slots, 0, index);
         uint32_t proved = NUNA_NONE;
         for (uint32_t gpu = 0; gpu < slots->plan->gpu_count; gpu++) {
-            uint32_t slot = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] + index;
+            uint32_t slot =
+                slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
             uint32_t value = nuna_machine_value(machine, slot);
             if (value == proved)
                 continue;
@@ -275,11 +296,11 @@ bool nuna_check_result(const struct nuna_slots *slots, const struct nuna_machine
     const struct nuna_plan *plan = slots->plan;
     if (plan->collective == NUNA_COLLECTIVE_OTHER)
         return true;
-    uint32_t chunks = output_chunks(slots);
+    uint32_t chunks = output_chunks(slots) * slots->parts; /* in slots, like the indices */
     if (plan->collective == NUNA_ALLREDUCE)
         return check_all_reduce(slots, machine, chunks, err);
     for (uint32_t gpu = 0; gpu < plan->gpu_count; gpu++) {
-        uint32_t base = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT];
+        uint32_t base = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts;
         for (uint32_t index = 0; index < chunks; index++) {
             uint32_t value = nuna_machine_value(machine, base + index);
             if (!reduces(plan) && value == wanted(slots, gpu, index, 0))

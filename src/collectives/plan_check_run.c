@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void pool_reset(struct pool *pool)
 {
@@ -21,6 +22,9 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
         m->semaphores = malloc((plan->sem_count + 1) * sizeof *m->semaphores);
         m->barrier_at = malloc(plan->gpu_count * sizeof *m->barrier_at);
         m->memory = malloc(((size_t)slots->count + 1) * sizeof *m->memory);
+        m->arrived = malloc((size_t)slots->count + 1);
+        m->packet_waiters = malloc(plan->gpu_count * sizeof *m->packet_waiters);
+        m->fifos = malloc((plan->channel_count + 1) * sizeof *m->fifos);
         for (uint32_t gpu = 0; m->barrier_at != NULL && gpu < plan->gpu_count; gpu++) {
             m->barrier_at[gpu] = (uint32_t)m->barrier_count;
             m->barrier_count += plan->gpus[gpu].barrier_count;
@@ -28,7 +32,8 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
         m->barriers = malloc((m->barrier_count + 1) * sizeof *m->barriers);
     }
     if (m == NULL || m->blocks == NULL || m->channels == NULL || m->semaphores == NULL ||
-        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL) {
+        m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL || m->arrived == NULL ||
+        m->packet_waiters == NULL || m->fifos == NULL) {
         nuna_machine_free(m);
         nuna_fail_memory(err, "the check of a plan");
         return NULL;
@@ -46,11 +51,15 @@ void nuna_machine_free(struct nuna_machine *m)
     free(m->barriers);
     free(m->barrier_at);
     free(m->memory);
+    free(m->arrived);
+    free(m->packet_waiters);
+    free(m->fifos);
     free(m->streams.items);
     free(m->stores.items);
     free(m->tokens.items);
     free(m->sums.items);
     free(m->terms.items);
+    free(m->knowns.items);
     free(m);
 }
 
@@ -60,7 +69,11 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
     const struct nuna_plan *plan = m->slots->plan;
     m->schedule = *schedule;
     for (size_t i = 0; i < plan->threadblock_count; i++)
-        m->blocks[i] = (struct block){0, 0, NUNA_NONE, NUNA_NONE};
+        m->blocks[i] = (struct block){.loop = NUNA_NONE,
+                                      .first_waiter = NUNA_NONE,
+                                      .waits_for = NUNA_NONE,
+                                      .streams = NUNA_NONE,
+                                      .next = NUNA_NONE};
     for (size_t i = 0; i < plan->channel_count; i++)
         m->channels[i] = nothing;
     for (size_t i = 0; i < plan->sem_count; i++) {
@@ -71,11 +84,17 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
         m->barriers[i] = (struct barrier){0, NUNA_NONE};
     for (uint32_t i = 0; i < m->slots->count; i++)
         m->memory[i] = i;
+    memset(m->arrived, 0, m->slots->count);
+    for (uint32_t i = 0; i < plan->gpu_count; i++)
+        m->packet_waiters[i] = NUNA_NONE;
+    for (size_t i = 0; i < plan->channel_count; i++)
+        m->fifos[i] = (struct fifo){0, 0, NUNA_NONE, NUNA_NONE, NUNA_NONE, NUNA_NONE};
     pool_reset(&m->streams);
     pool_reset(&m->stores);
     pool_reset(&m->tokens);
     pool_reset(&m->sums);
     pool_reset(&m->terms);
+    pool_reset(&m->knowns);
     m->ready_first = m->ready_last = NUNA_NONE;
     m->started = 0;
     m->starved_ready = schedule->starved != NUNA_NONE;
@@ -85,7 +104,7 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
 
 /* ---- who runs ---- */
 
-static void make_ready(struct nuna_machine *m, uint32_t tb)
+void nuna_machine_ready(struct nuna_machine *m, uint32_t tb)
 {
     if (tb == m->schedule.starved) {
         m->starved_ready = true;
@@ -134,122 +153,15 @@ static uint32_t next_ready(struct nuna_machine *m)
     return m->schedule.starved;
 }
 
-static void wait_at(struct nuna_machine *m, struct counter *counter, uint32_t tb)
+/* With data through the proxy go a signal and a wait for its end. */
+static bool run_move(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
-    m->blocks[tb].next = NUNA_NONE;
-    if (counter->first_waiter == NUNA_NONE)
-        counter->first_waiter = tb;
-    else
-        m->blocks[counter->last_waiter].next = tb;
-    counter->last_waiter = tb;
-}
-
-/* One more unit, which one waiter may take. */
-static void raise(struct nuna_machine *m, struct counter *counter)
-{
-    counter->count++;
-    uint32_t tb = counter->first_waiter;
-    if (tb == NUNA_NONE)
-        return;
-    counter->first_waiter = m->blocks[tb].next;
-    make_ready(m, tb);
-}
-
-/* ---- synchronisation ---- */
-
-static void add_token(struct nuna_machine *m, struct counter *end, uint32_t stream, uint64_t covers)
-{
-    uint32_t i = m->tokens.free;
-    if (i != NUNA_NONE)
-        m->tokens.free = token_at(m, i)->next;
-    else if ((i = nuna_pool_add(m, &m->tokens, sizeof(struct token))) == NUNA_NONE)
-        return;
-    *token_at(m, i) = (struct token){covers, stream, NUNA_NONE};
-    if (end->first_token == NUNA_NONE)
-        end->first_token = i;
-    else
-        token_at(m, end->last_token)->next = i;
-    end->last_token = i;
-}
-
-static void run_signal(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    for (uint32_t i = 0; i < op->id_count; i++) {
-        struct nuna_channel end =
-            plan->channels[plan->gpus[gpu].channel_at + plan->ids[op->id_at + i]];
-        struct counter *other = &m->channels[plan->gpus[end.peer].channel_at + end.peer_channel];
-        if (m->schedule.lazy) {
-            uint32_t stream = op->relaxed ? NUNA_NONE : nuna_machine_stream(m, tb, end.peer, false);
-            add_token(m, other, stream, stream == NUNA_NONE ? 0 : stream_at(m, stream)->stored);
-        }
-        raise(m, other);
-    }
-}
-
-/* A relaxed wait takes the signal, but what it announces stays unseen. */
-static void consume(struct nuna_machine *m, struct counter *end, bool relaxed)
-{
-    end->count--;
-    if (!m->schedule.lazy)
-        return;
-    uint32_t i = end->first_token;
-    struct token *token = token_at(m, i);
-    if (token->stream != NUNA_NONE && !relaxed)
-        nuna_machine_land(m, token->stream, token->covers);
-    end->first_token = token->next;
-    token->next = m->tokens.free;
-    m->tokens.free = i;
-}
-
-/* WAIT and SEM_ACQUIRE; false when the threadblock has to wait. */
-static bool run_wait(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    bool channels = op->kind == NUNA_OP_WAIT;
-    struct counter *counters = channels ? &m->channels[plan->gpus[gpu].channel_at]
-                                        : &m->semaphores[plan->gpus[gpu].sem_at];
-    struct block *block = &m->blocks[tb];
-    for (; block->done_ids < op->id_count; block->done_ids++) {
-        struct counter *counter = &counters[plan->ids[op->id_at + block->done_ids]];
-        if (counter->count == 0) {
-            wait_at(m, counter, tb);
-            return false;
-        }
-        if (channels)
-            consume(m, counter, op->relaxed != 0);
-        else
-            counter->count--;
-    }
-    block->done_ids = 0;
-    return true;
-}
-
-static void run_release(struct nuna_machine *m, uint32_t gpu, const struct nuna_op *op)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    for (uint32_t i = 0; i < op->id_count; i++)
-        raise(m, &m->semaphores[plan->gpus[gpu].sem_at + plan->ids[op->id_at + i]]);
-}
-
-/* The last to arrive moves the others past the operation. */
-static bool run_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
-{
-    struct barrier *barrier = &m->barriers[m->barrier_at[gpu] + op->barrier_id];
-    if (++barrier->arrived < op->barrier_blocks) {
-        m->blocks[tb].next = barrier->first_waiter;
-        barrier->first_waiter = tb;
+    if (!nuna_machine_move(m, tb, op))
         return false;
-    }
-    uint32_t waiter = barrier->first_waiter;
-    *barrier = (struct barrier){0, NUNA_NONE};
-    while (waiter != NUNA_NONE) {
-        uint32_t next = m->blocks[waiter].next;
-        m->blocks[waiter].pc++;
-        m->steps++;
-        make_ready(m, waiter);
-        waiter = next;
-    }
+    if (op->flags & NUNA_OP_SIGNALS)
+        nuna_machine_signal(m, tb, gpu, op);
+    if (op->flags & NUNA_OP_FLUSHES)
+        nuna_machine_flush(m, tb);
     return true;
 }
 
@@ -259,27 +171,52 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
     case NUNA_OP_NOP:
         return true;
     case NUNA_OP_PUT:
-        nuna_machine_put(m, tb, op);
-        return true;
     case NUNA_OP_COPY:
-        nuna_machine_copy(m, op);
-        return true;
     case NUNA_OP_REDUCE:
-        nuna_machine_reduce(m, op);
-        return true;
+    case NUNA_OP_GET:
+    case NUNA_OP_FORWARD:
+        return run_move(m, tb, gpu, op);
+    case NUNA_OP_FIFO:
+        return nuna_machine_exchange(m, tb, op);
     case NUNA_OP_SIGNAL:
-        run_signal(m, tb, gpu, op);
+        nuna_machine_signal(m, tb, gpu, op);
         return true;
     case NUNA_OP_SEM_RELEASE:
-        run_release(m, gpu, op);
+        nuna_machine_release(m, gpu, op);
         return true;
     case NUNA_OP_WAIT:
     case NUNA_OP_SEM_ACQUIRE:
-        return run_wait(m, tb, gpu, op);
+        return nuna_machine_wait(m, tb, gpu, op);
     case NUNA_OP_BARRIER:
-        return run_barrier(m, tb, gpu, op);
+        return nuna_machine_barrier(m, tb, gpu, op);
+    case NUNA_OP_DEPEND:
+        return nuna_machine_depend(m, tb, gpu, op);
+    case NUNA_OP_POST:
+        nuna_machine_post(m, tb, op);
+        return true;
+    case NUNA_OP_FLUSH:
+        nuna_machine_flush(m, tb);
+        return true;
+    case NUNA_OP_LOOP:
+        m->blocks[tb].loop = m->blocks[tb].pc;
+        m->blocks[tb].turn = 0;
+        return true;
     }
     return true;
+}
+
+/* Past the last operation of a loop: another turn? */
+static void turn_around(struct nuna_machine *m, uint32_t tb)
+{
+    struct block *block = &m->blocks[tb];
+    const struct nuna_threadblock *of = &m->slots->plan->threadblocks[tb];
+    if (block->loop == NUNA_NONE ||
+        block->pc <= block->loop + m->slots->plan->ops[of->op_at + block->loop].loop_ops)
+        return;
+    if (++block->turn < m->schedule.turns)
+        block->pc = block->loop + 1;
+    else
+        block->loop = NUNA_NONE;
 }
 
 /* Runs a threadblock until it waits; the starved one only a step, then the others are asked again.
@@ -289,11 +226,13 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
     const struct nuna_plan *plan = m->slots->plan;
     const struct nuna_threadblock *block = &plan->threadblocks[tb];
     uint32_t gpu = m->slots->tb_gpu[tb];
+    turn_around(m, tb); /* a barrier may have moved it on */
     while (m->blocks[tb].pc < block->op_count && !m->no_memory) {
         if (!run_op(m, tb, gpu, &plan->ops[block->op_at + m->blocks[tb].pc]))
             return;
         m->blocks[tb].pc++;
         m->steps++;
+        turn_around(m, tb);
         if (tb == m->schedule.starved) {
             m->starved_ready = true;
             return;
@@ -302,30 +241,6 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
 }
 
 /* ---- results ---- */
-
-static void describe_waiter(const struct nuna_machine *m, uint32_t tb, char *text, size_t size)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    const struct block *block = &m->blocks[tb];
-    const struct nuna_op *op = &plan->ops[plan->threadblocks[tb].op_at + block->pc];
-    uint32_t gpu = m->slots->tb_gpu[tb];
-    int used = snprintf(text, size, "GPU %u threadblock %u op %u ", gpu, tb - plan->gpus[gpu].tb_at,
-                        block->pc);
-    text += used;
-    size -= (size_t)used;
-    if (op->kind == NUNA_OP_BARRIER) {
-        snprintf(text, size, "(barrier) waits at barrier %u, where %u of %u threadblocks are",
-                 op->barrier_id, m->barriers[m->barrier_at[gpu] + op->barrier_id].arrived,
-                 op->barrier_blocks);
-        return;
-    }
-    uint32_t id = plan->ids[op->id_at + block->done_ids];
-    if (op->kind == NUNA_OP_SEM_ACQUIRE)
-        snprintf(text, size, "(sem_acquire) waits for semaphore %u", id);
-    else
-        snprintf(text, size, "(wait) waits for a signal from GPU %u on channel %u",
-                 plan->channels[plan->gpus[gpu].channel_at + id].peer, id);
-}
 
 static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err)
 {
@@ -338,7 +253,7 @@ static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err
         if (++waiting > 8)
             continue;
         char one[160];
-        describe_waiter(m, tb, one, sizeof one);
+        nuna_machine_describe(m, tb, one, sizeof one);
         used += (size_t)snprintf(list + used, sizeof list - used, "\n  %s", one);
     }
     if (waiting == 0)

@@ -44,7 +44,12 @@ static uint32_t reverse_of(const struct gen *gen, uint32_t distance)
 
 static struct nuna_range chunk(uint32_t gpu, enum nuna_buffer buffer, uint32_t index)
 {
-    return (struct nuna_range){gpu, (uint8_t)buffer, index, 1};
+    return (struct nuna_range){.gpu = gpu, .buffer = (uint8_t)buffer, .index = index, .count = 1};
+}
+
+static struct nuna_channel memory_channel(uint32_t peer, uint32_t peer_channel)
+{
+    return (struct nuna_channel){.peer = peer, .peer_channel = peer_channel};
 }
 
 /* Chunk `channel` of the block that belongs to `rank`. */
@@ -176,7 +181,7 @@ static void pairs_gpu(struct gen *gen)
         for (uint32_t channel = 0; channel < gen->channels; channel++) {
             nuna_builder_threadblock(builder, gen->own);
             nuna_builder_channel(builder, gen->own,
-                                 (struct nuna_channel){peer_at(gen, distance), reverse + channel});
+                                 memory_channel(peer_at(gen, distance), reverse + channel));
             if (reduces)
                 pairs_reducing(gen, distance, channel);
             else
@@ -254,12 +259,11 @@ static void ring_gpu(struct gen *gen)
     if (collective != NUNA_ALLGATHER)
         builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] = (gen->gpus - 1) * gen->channels;
     for (uint32_t channel = 0; channel < gen->channels; channel++)
-        nuna_builder_channel(
-            builder, gen->own,
-            (struct nuna_channel){rank_after(gen, 1), id_of_previous(gen, channel)});
+        nuna_builder_channel(builder, gen->own,
+                             memory_channel(rank_after(gen, 1), id_of_previous(gen, channel)));
     for (uint32_t channel = 0; gen->gpus > 2 && channel < gen->channels; channel++)
         nuna_builder_channel(builder, gen->own,
-                             (struct nuna_channel){rank_before(gen, 1), id_of_next(gen, channel)});
+                             memory_channel(rank_before(gen, 1), id_of_next(gen, channel)));
     for (uint32_t channel = 0; channel < gen->channels; channel++) {
         nuna_builder_threadblock(builder, gen->own);
         if (collective != NUNA_ALLGATHER)

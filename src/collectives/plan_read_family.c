@@ -1,110 +1,154 @@
-/* Tells version 2 of the MSCCL++ format from its predecessors by the keys they use. */
+/* Tells the two versions of the MSCCL++ format from each other, and from the drafts that no release
+ * reads, by the keys they use. */
 #include "collectives/plan_read.h"
 
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Keys of older formats that version 2 does not have, by the object they stand in. */
-static const char *const old_top_keys[] = {"colletive"};
-static const char *const old_gpu_keys[] = {"inputChunks", "outputChunks", "scratchChunks",
-                                           "chunkGroups"};
-static const char *const old_channel_keys[] = {"type", "srcbuff", "dstbuff", "connectedTo",
-                                               "rankGroups"};
-static const char *const old_tb_channel_keys[] = {"ctype", "cids", "src", "dst"};
-static const char *const old_op_keys[] = {
-    "ctype",  "i_cids", "o_cids", "srcs",         "dsts",      "srcbuff",   "srcoff", "dstbuff",
-    "dstoff", "cids",   "unit",   "semaphore_id", "srcBuffer", "dstBuffer", "offset",
+struct keys {
+    const char *const *words;
+    size_t count;
+};
+#define KEYS(array)                                                                                \
+    {                                                                                              \
+        array, COUNT(array)                                                                        \
+    }
+
+/* Keys that a version does not have but drafts do, by the object they stand in. */
+static const char *const gpu1[] = {"input_chunks", "output_chunks", "scratch_chunks",
+                                   "remoteBuffers", "remote_buffers"};
+static const char *const channel1[] = {"channel_type", "connected_to", "rank_groups", "srcBuffer",
+                                       "dstBuffer"};
+static const char *const tb_channel1[] = {"channel_type", "channel_ids"};
+static const char *const op1[] = {"gi_cid",      "go_cid",     "cids",
+                                  "src_buff",    "dst_buff",   "channel_type",
+                                  "channel_ids", "src_buffer", "offset"};
+static const char *const gpu2[] = {"inputChunks", "outputChunks", "scratchChunks", "chunkGroups",
+                                   "remoteBuffers"};
+static const char *const channel2[] = {"type",       "srcbuff",   "dstbuff",  "connectedTo",
+                                       "rankGroups", "srcBuffer", "dstBuffer"};
+static const char *const tb_channel2[] = {"ctype", "cid", "cids", "src", "dst"};
+static const char *const op2[] = {
+    "ctype",
+    "i_cids",
+    "o_cids",
+    "srcs",
+    "dsts",
+    "srcbuff",
+    "srcoff",
+    "dstbuff",
+    "dstoff",
+    "cids",
+    "unit",
+    "semaphore_id",
+    "srcBuffer",
+    "dstBuffer",
+    "offset",
+    "src_buffer",
+    "dst_buffer",
+    "output_channel_ids",
+    "input_channel_ids",
 };
 
-static const char *old_key(const cJSON *object, const char *const *keys, size_t count)
+struct family {
+    struct keys gpu, channel, tb_channel, op;
+    const char *name;
+};
+
+static const struct family families[] = {
+    {KEYS(gpu1), KEYS(channel1), KEYS(tb_channel1), KEYS(op1), "version 1 (0.5 to 0.7)"},
+    {KEYS(gpu2), KEYS(channel2), KEYS(tb_channel2), KEYS(op2), "version 2 (0.8 and later)"},
+};
+
+static const char *strange_key(const cJSON *object, const struct keys *keys)
 {
     for (const cJSON *member = object->child; member != NULL; member = member->next) {
         if (member->string == NULL)
             return NULL;
         if (strncmp(member->string, "dynamic_", 8) == 0)
             return member->string;
-        for (size_t i = 0; i < count; i++) {
-            if (strcmp(member->string, keys[i]) == 0)
+        for (size_t i = 0; i < keys->count; i++) {
+            if (strcmp(member->string, keys->words[i]) == 0)
                 return member->string;
         }
     }
     return NULL;
 }
 
-static bool refuse_draft(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
-                         const char *key, struct nuna_error *err)
+static bool refuse(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
+                   const char *key, const struct family *family, struct nuna_error *err)
 {
     struct nuna_json_path here = {at, key, 0};
-    return nuna_json_fail(doc, &here, err,
-                          "this key belongs to a draft of the MSCCL++ format, which is not "
-                          "supported yet, supported is version 2 (MSCCL++ 0.8 and later)");
+    return nuna_json_fail(
+        doc, &here, err,
+        "this key does not belong to MSCCL++ %s, as the rest of the file does: an "
+        "unsupported draft of the format, or a mixture of versions",
+        family->name);
 }
 
 static bool check_objects(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
-                          const cJSON *array, const char *const *keys, size_t count,
+                          const cJSON *array, const struct keys *keys, const struct family *family,
                           struct nuna_error *err)
 {
     struct nuna_json_path one = {at, NULL, 0};
     for (const cJSON *item = array == NULL ? NULL : array->child; item != NULL;
          item = item->next, one.index++) {
-        const char *key = old_key(item, keys, count);
-        if (key != NULL)
-            return refuse_draft(doc, &one, key, err);
-    }
-    return true;
-}
-
-static bool check_threadblocks(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
-                               const cJSON *threadblocks, struct nuna_error *err)
-{
-    struct nuna_json_path one = {at, NULL, 0};
-    struct nuna_json_path channels = {&one, "channels", 0}, ops = {&one, "ops", 0};
-    for (const cJSON *tb = threadblocks == NULL ? NULL : threadblocks->child; tb != NULL;
-         tb = tb->next, one.index++) {
-        if (!cJSON_IsObject(tb))
+        if (!cJSON_IsObject(item))
             continue;
-        if (!check_objects(doc, &channels, nuna_json_get(tb, "channels"), old_tb_channel_keys,
-                           COUNT(old_tb_channel_keys), err) ||
-            !check_objects(doc, &ops, nuna_json_get(tb, "ops"), old_op_keys, COUNT(old_op_keys),
-                           err))
+        const char *key = strange_key(item, keys);
+        if (key != NULL)
+            return refuse(doc, &one, key, family, err);
+        struct nuna_json_path inner = {&one, "ops", 0};
+        const cJSON *ops = nuna_json_get(item, "ops");
+        if (keys == &family->op && ops != NULL &&
+            !check_objects(doc, &inner, ops, keys, family, err))
             return false;
     }
     return true;
 }
 
-bool nuna_read_check_gpu_keys(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
-                              const cJSON *gpu, struct nuna_error *err)
+static bool check_gpu(const struct nuna_json_doc *doc, const struct nuna_json_path *at,
+                      const cJSON *gpu, const struct family *family, struct nuna_error *err)
 {
-    const char *key = old_key(gpu, old_gpu_keys, COUNT(old_gpu_keys));
-    if (key == NULL)
-        return true;
-    if (nuna_json_get(gpu, "input_chunks") != NULL)
-        return refuse_draft(doc, at, key, err);
-    struct nuna_json_path here = {at, key, 0};
-    return nuna_json_fail(doc, &here, err,
-                          "this key belongs to version 1 of the MSCCL++ format (before 0.8), which "
-                          "is not supported yet, supported is version 2 (0.8 and later)");
+    const char *key = strange_key(gpu, &family->gpu);
+    if (key != NULL)
+        return refuse(doc, at, key, family, err);
+    struct nuna_json_path channels = {at, "channels", 0};
+    if (!check_objects(doc, &channels, nuna_json_get(gpu, "channels"), &family->channel, family,
+                       err))
+        return false;
+    const cJSON *threadblocks = nuna_json_get(gpu, "threadblocks");
+    struct nuna_json_path all = {at, "threadblocks", 0}, one = {&all, NULL, 0};
+    struct nuna_json_path tb_channels = {&one, "channels", 0}, ops = {&one, "ops", 0};
+    for (const cJSON *tb = threadblocks == NULL ? NULL : threadblocks->child; tb != NULL;
+         tb = tb->next, one.index++) {
+        if (!cJSON_IsObject(tb))
+            continue;
+        if (!check_objects(doc, &tb_channels, nuna_json_get(tb, "channels"), &family->tb_channel,
+                           family, err) ||
+            !check_objects(doc, &ops, nuna_json_get(tb, "ops"), &family->op, family, err))
+            return false;
+    }
+    return true;
 }
 
-bool nuna_read_check_family(const struct nuna_json_doc *doc, struct nuna_error *err)
+bool nuna_read_family(const struct nuna_json_doc *doc, bool *ret_version1, struct nuna_error *err)
 {
-    const cJSON *root = doc->root, *gpus;
-    struct nuna_json_path all = {NULL, "gpus", 0}, first = {&all, NULL, 0};
-    if (!nuna_json_array(doc, NULL, root, "gpus", NUNA_JSON_REQUIRED, &gpus, err))
+    const cJSON *gpus;
+    struct nuna_json_path all = {NULL, "gpus", 0}, one = {&all, NULL, 0};
+    if (!nuna_json_array(doc, NULL, doc->root, "gpus", NUNA_JSON_REQUIRED, &gpus, err))
         return false;
-    if (gpus->child == NULL)
+    const cJSON *first = gpus->child;
+    if (first == NULL)
         return nuna_json_fail(doc, &all, err, "is empty, expected one object per GPU");
-    const cJSON *gpu = gpus->child;
-    if (!nuna_json_is_object(doc, &first, gpu, err) ||
-        !nuna_read_check_gpu_keys(doc, &first, gpu, err))
+    if (!nuna_json_is_object(doc, &one, first, err))
         return false;
-    const char *key = old_key(root, old_top_keys, COUNT(old_top_keys));
-    if (key != NULL)
-        return refuse_draft(doc, NULL, key, err);
-    struct nuna_json_path channels = {&first, "channels", 0};
-    struct nuna_json_path threadblocks = {&first, "threadblocks", 0};
-    return check_objects(doc, &channels, nuna_json_get(gpu, "channels"), old_channel_keys,
-                         COUNT(old_channel_keys), err) &&
-           check_threadblocks(doc, &threadblocks, nuna_json_get(gpu, "threadblocks"), err);
+    *ret_version1 = nuna_json_get(first, "inputChunks") != NULL;
+    const struct family *family = &families[*ret_version1 ? 0 : 1];
+    for (const cJSON *gpu = first; gpu != NULL; gpu = gpu->next, one.index++) {
+        if (!nuna_json_is_object(doc, &one, gpu, err) || !check_gpu(doc, &one, gpu, family, err))
+            return false;
+    }
+    return true;
 }

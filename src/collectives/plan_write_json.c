@@ -165,6 +165,8 @@ static void write_op(struct writer *w, uint32_t gpu, const struct nuna_op *op)
         putc(',', w->out);
         write_numbers(w->out, "semaphore_ids", &w->plan->ids[op->id_at], op->id_count);
         break;
+    default:
+        break; /* refused before */
     }
     putc('}', w->out);
 }
@@ -251,9 +253,22 @@ static void write_plan(struct writer *w)
             plan->grain, plan->min_size, plan->max_size);
 }
 
+/* What plans are made of that nunasim generates; others are read only. */
+static bool ops_expressible(const struct nuna_plan *plan)
+{
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].kind > NUNA_OP_SEM_RELEASE || plan->ops[i].flags != 0 ||
+            plan->ops[i].parts > 1)
+            return false;
+    for (size_t i = 0; i < plan->range_count; i++)
+        if (plan->ranges[i].form != NUNA_FORM_DATA || plan->ranges[i].is_group)
+            return false;
+    return true;
+}
+
 bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out)
 {
-    if (!channels_expressible(plan)) {
+    if (!ops_expressible(plan) || !channels_expressible(plan)) {
         errno = EINVAL;
         return false;
     }

@@ -14,6 +14,8 @@
     S(collective, "the collective to run")                                                         \
     S(translation,                                                                                 \
       "reverse translation: the link MMU that turns other nodes' addresses into a GPU's own")      \
+    S(fifo, "connections of two-sided plans (MSCCL)")                                              \
+    S(proxy, "the host thread behind port channels (MSCCL++)")                                     \
     S(background, "a tiled matrix multiplication that runs beside the collective on every GPU")    \
     S(host, "the server around the GPUs and how it copies between host and GPU memory")
 
@@ -196,6 +198,28 @@
     X(translation, trace, COUNT, "0", "0", "10000000", "",                                         \
       "most rows of translation_trace.csv; 0 writes none", "-")                                    \
     X(translation, trace_gpu, COUNT, "0", "0", "4095", "", "GPU whose requests are traced", "-")
+#define NUNA_PARAMS_fifo(X)                                                                        \
+    X(fifo, slots, COUNT, "8", "1", "1024", "", "slots of a connection", "NCCL: NCCL_STEPS")       \
+    X(fifo, simple_slots, COUNT, "4", "1", "1024", "",                                             \
+      "slots that one operation of the Simple protocol takes; LL and LL128 take one",              \
+      "NCCL: two slices of two steps")                                                             \
+    X(fifo, simple_window, SIZE, "2MiB", "16B", "1GiB", "",                                        \
+      "Simple: data of one operation: the buffer's size by its slots times simple_slots",          \
+      "NCCL_BUFFSIZE of 4 MiB")                                                                    \
+    X(fifo, ll_window, SIZE, "32KiB", "16B", "1GiB", "", "LL: data of one operation",              \
+      "NCCL_LL_BUFFSIZE of 512 KiB; 16KiB on AMD")                                                 \
+    X(fifo, ll128_window, SIZE, "576000B", "16B", "1GiB", "", "LL128: data of one operation",      \
+      "NCCL_LL128_BUFFSIZE; 50176B on AMD")                                                        \
+    X(fifo, ll128_data, COUNT, "120", "8", "128", "",                                              \
+      "LL128: bytes of data in 128 bytes on the wire",                                             \
+      "NCCL: a line of 128 bytes ends in 8 of flags; 112 on AMD")
+
+#define NUNA_PARAMS_proxy(X)                                                                       \
+    X(proxy, request_latency, TIME, "1us", "0ps", "1ms", "",                                       \
+      "from a request in the queue to the start of its work, one request at a time",               \
+      "model choice: a host thread that polls memory")                                             \
+    X(proxy, queue, COUNT, "512", "1", "65536", "",                                                \
+      "requests that fit the queue; a block that finds it full waits", "MSCCL++: default FIFO")
 
 #define NUNA_PARAMS_background(X)                                                                  \
     X(background, gemm_size, COUNT, "0", "0", "100000", "",                                        \

@@ -14,10 +14,23 @@ enum nuna_flight_kind {
     NUNA_FLIGHT_READ,    /* background: local load */
     NUNA_FLIGHT_WRITE,   /* background: local store */
     NUNA_FLIGHT_REMOTE,  /* at the destination: another GPU's store; `link` is its flight there */
+    NUNA_FLIGHT_ARRIVAL, /* the same, and it counts as arrived: `tb` says where */
+    NUNA_FLIGHT_LINE,    /* of a move with several ends: waits for its sources; not under way */
+    NUNA_FLIGHT_SOURCE,  /* local load for a LINE, `link` */
+    NUNA_FLIGHT_FETCH,   /* remote load for a LINE, `link`: request out, data back */
+    NUNA_FLIGHT_REMOTE_FETCH, /* at the other GPU: `link` is the flight there */
     /* From here on nothing is acknowledged. */
     NUNA_FLIGHT_FLAG,     /* a signal: remote store of a flag */
     NUNA_FLIGHT_AHEAD_L2, /* asks another GPU to translate a page, into its L2 TLB */
     NUNA_FLIGHT_AHEAD_L1, /* likewise, into the L1 TLB of the port, too */
+};
+
+/* What else a flight is. */
+enum nuna_flight_mark {
+    NUNA_FLIGHT_COUNTED =
+        1,                /* store that counts as arrived: place in stamp[LANDED] till it leaves */
+    NUNA_FLIGHT_CAST = 2, /* to a switch group, `gpu`; `local` counts the answers to come; what
+                             it accesses is in three stamps till it leaves: AT_PORT and so on */
 };
 
 enum nuna_flight_phase {
@@ -43,7 +56,7 @@ enum nuna_stamp {
 
 /* Stamps lent while nobody needs them: the page of a store until it is translated; at the
  * destination, what that took. */
-#define NUNA_STAMP_LENT_PAGE        NUNA_STAMP_LANDED
+#define NUNA_STAMP_LENT_PAGE        NUNA_STAMP_AT_MEMORY
 #define NUNA_STAMP_LENT_TRANSLATION NUNA_STAMP_LOAD_AT_MEMORY
 
 /* One cache line. Stamps saturate at 4.29 ms: they serve the breakdown only. */
@@ -60,7 +73,8 @@ struct nuna_flight {
     uint16_t bytes;
     uint8_t kind, phase;
     uint8_t port;
-    uint8_t npa; /* of a store: to another node, its address is to be translated there */
+    uint8_t marks : 4; /* enum nuna_flight_mark; 0 for the simple kinds */
+    uint8_t npa : 4;   /* of a store: to another node, its address is to be translated there */
 };
 _Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
 
@@ -89,8 +103,9 @@ static inline struct nuna_flight *nuna_flight(const struct nuna_flight_pool *poo
                         [handle & ((1u << NUNA_FLIGHT_CHUNK_BITS) - 1)];
 }
 
-/* Out of memory it returns NUNA_NO_FLIGHT, a record that exists but means nothing; the run is then
- * given up at the end of the window. The contents are not cleared. */
+/* The caller fills in all but `marks`, which are none. Out of memory it returns NUNA_NO_FLIGHT, a
+ * record that exists but means nothing; the run is then given up at the end of the window. The
+ * contents are not cleared. */
 static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
 {
     if (__builtin_expect(pool->free == NUNA_NO_FLIGHT, 0))
@@ -99,6 +114,8 @@ static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
     if (handle == NUNA_NO_FLIGHT)
         return handle;
     pool->free = nuna_flight(pool, handle)->link;
+    nuna_flight(pool, handle)->marks = 0;
+    nuna_flight(pool, handle)->npa = 0;
     pool->in_use++;
     if (pool->in_use > pool->peak)
         pool->peak = pool->in_use;

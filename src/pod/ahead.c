@@ -45,7 +45,7 @@ static void send(struct nuna_gpu_lp *gpu, const struct nuna_ahead *ahead)
     flight->gpu = ahead->dest;
     flight->bytes = (uint16_t)gpu->pod->control_bytes;
     flight->port = ahead->port;
-    flight->npa = true;
+    flight->npa = 1;
     flight->stamp[NUNA_STAMP_LENT_PAGE] = ahead->page;
     gpu->translation->ahead_sent++;
     nuna_noc_send(&gpu->noc, gpu->lp, ahead->from, NUNA_AT_CU,

@@ -1,6 +1,6 @@
 /* The CU's side: cuts a threadblock's transfers into lines, issues loads and stores, counts what
  * comes back. */
-#include "pod/gpu_lp.h"
+#include "pod/move.h"
 #include "pod/translation.h"
 
 static const struct nuna_op *op_of(const struct nuna_gpu_lp *gpu, const struct nuna_tb *tb)
@@ -8,7 +8,7 @@ static const struct nuna_op *op_of(const struct nuna_gpu_lp *gpu, const struct n
     return &gpu->pod->plan->ops[tb->op];
 }
 
-static void kick(struct nuna_gpu_lp *gpu, uint32_t cu_index)
+void nuna_cu_kick(struct nuna_gpu_lp *gpu, uint32_t cu_index)
 {
     struct nuna_cu *cu = &gpu->cus[cu_index];
     if (cu->scheduled || !nuna_cu_can_issue(cu, gpu->pod->max_outstanding))
@@ -34,7 +34,7 @@ void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb)
 {
     uint32_t cu = gpu->tbs[tb].cu;
     push_tb(gpu, &gpu->cus[cu], tb);
-    kick(gpu, cu);
+    nuna_cu_kick(gpu, cu);
 }
 
 /* Opens chunk `chunk` of pair `pair`; its bytes, 0 when there is nothing to move. */
@@ -70,13 +70,41 @@ static bool seek_chunk(struct nuna_gpu_lp *gpu, struct nuna_tb *tb)
     return false;
 }
 
-static bool transfer(void *context, uint32_t tb_index, uint32_t op)
+/* Local sources of data, one destination, all of the ranges: what this file does itself. */
+static bool is_plain(const struct nuna_gpu_lp *gpu, const struct nuna_op *op,
+                     const struct nuna_move *move)
+{
+    bool kind = op->kind == NUNA_OP_PUT || op->kind == NUNA_OP_COPY ||
+                (op->kind == NUNA_OP_REDUCE && op->dst_count == 1);
+    if (!kind || !move->whole || op->flags != 0 || gpu->pod->plan->reuse_scratch)
+        return false;
+    const struct nuna_range *ranges = gpu->pod->plan->ranges;
+    for (uint32_t i = 0; i < op->src_count; i++) {
+        const struct nuna_range *range = &ranges[op->src_at + i];
+        if (range->form != NUNA_FORM_DATA || range->is_group || range->gpu != gpu->gpu)
+            return false;
+    }
+    for (uint32_t i = 0; i < op->dst_count; i++) {
+        const struct nuna_range *range = &ranges[op->dst_at + i];
+        bool here = range->gpu == gpu->gpu;
+        if (range->form != NUNA_FORM_DATA || range->is_group || here != (op->kind != NUNA_OP_PUT))
+            return false;
+    }
+    return true;
+}
+
+static bool transfer(void *context, uint32_t tb_index, uint32_t op, const struct nuna_move *move)
 {
     struct nuna_gpu_lp *gpu = context;
     struct nuna_tb *tb = &gpu->tbs[tb_index];
+    const struct nuna_op *plan_op = &gpu->pod->plan->ops[op];
+    if (plan_op->flags & NUNA_OP_PORT)
+        return nuna_proxy_move(gpu, tb_index, op, move);
+    if (!is_plain(gpu, plan_op, move))
+        return nuna_move_start(gpu, tb_index, op, move, 0, nuna_op_lanes(plan_op));
     tb->op = op;
     tb->pair = tb->chunk = tb->operand = 0;
-    switch (gpu->pod->plan->ops[op].kind) {
+    switch (plan_op->kind) {
     case NUNA_OP_PUT:
         tb->flight_kind = NUNA_FLIGHT_PUT;
         break;
@@ -95,14 +123,14 @@ static bool transfer(void *context, uint32_t tb_index, uint32_t op)
     return false;
 }
 
-static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_index)
+void nuna_cu_send_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_index,
+                        const uint32_t *channels, uint32_t count)
 {
     const struct nuna_plan *plan = gpu->pod->plan;
-    const struct nuna_op *op = &plan->ops[op_index];
     uint32_t cu = gpu->tbs[tb_index].cu;
-    for (uint32_t i = 0; i < op->id_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct nuna_channel *channel =
-            &plan->channels[plan->gpus[gpu->gpu].channel_at + plan->ids[op->id_at + i]];
+            &plan->channels[plan->gpus[gpu->gpu].channel_at + channels[i]];
         struct nuna_location flag = nuna_pod_locate(
             gpu->pod, channel->peer,
             nuna_layout_flag(&gpu->pod->layout, channel->peer, channel->peer_channel));
@@ -114,7 +142,7 @@ static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
         flight->tb = op_index;
         flight->target = flag.channel;
         flight->port = (uint8_t)flag.port;
-        flight->npa = nuna_pod_npa(gpu->pod, gpu->gpu, channel->peer);
+        flight->npa = nuna_pod_npa(gpu->pod, gpu->gpu, channel->peer) & 1u;
         flight->stamp[NUNA_STAMP_LENT_PAGE] = flag.page;
         flight->gpu = (uint16_t)channel->peer;
         flight->bytes = (uint16_t)gpu->pod->control_bytes;
@@ -122,20 +150,41 @@ static void issue_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
         /* Not queued under `link`: the peer's channel is put there when it is issued. */
         flight->stamp[NUNA_STAMP_LOAD_BACK] = channel->peer_channel;
     }
-    kick(gpu, cu);
+    nuna_cu_kick(gpu, cu);
 }
 
-static bool signal_peers(void *context, uint32_t tb_index, uint32_t op)
+static bool signal_peers(void *context, uint32_t tb_index, uint32_t op, const uint32_t *channels,
+                         uint32_t count, bool ordered)
+{
+    struct nuna_gpu_lp *gpu = context;
+    struct nuna_tb *tb = &gpu->tbs[tb_index];
+    if (gpu->pod->plan->ops[op].flags & NUNA_OP_PORT)
+        return nuna_proxy_signal(gpu, tb_index, op, channels, count);
+    tb->op = op;
+    if (ordered && tb->unacked > 0) {
+        tb->signal_waits = true;
+        tb->signal_channels = channels;
+        tb->signal_count = count;
+        return false;
+    }
+    nuna_cu_send_flags(gpu, tb_index, op, channels, count);
+    return true;
+}
+
+/* As a signal without flags. */
+static bool fence(void *context, uint32_t tb_index, uint32_t op)
 {
     struct nuna_gpu_lp *gpu = context;
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     tb->op = op;
-    if (!op_of(gpu, tb)->relaxed && tb->unacked > 0) {
-        tb->signal_waits = true;
-        return false;
-    }
-    issue_flags(gpu, tb_index, op);
-    return true;
+    tb->signal_waits = tb->unacked > 0;
+    tb->signal_count = 0;
+    return !tb->signal_waits;
+}
+
+static bool flush_proxy(void *context, uint32_t tb, uint32_t op)
+{
+    return nuna_proxy_flush(context, tb, op);
 }
 
 /* A blocked WAIT is over: keep where its flag's time went. */
@@ -148,6 +197,8 @@ static void waited(void *context, uint32_t op, uint32_t channel)
 const struct nuna_machine nuna_gpu_machine = {
     .transfer = transfer,
     .signal = signal_peers,
+    .fence = fence,
+    .flush = flush_proxy,
     .waited = waited,
 };
 
@@ -194,7 +245,14 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     cu->tb_head = tb->next;
     if (tb_index >= gpu->plan_tb_count) {
-        nuna_background_issue(gpu, cu, tb_index);
+        if (tb->moving)
+            nuna_move_issue(gpu, cu, tb_index);
+        else
+            nuna_background_issue(gpu, cu, tb_index);
+        return;
+    }
+    if (tb->moving) {
+        nuna_move_issue(gpu, cu, tb_index);
         return;
     }
     uint32_t handle = nuna_flight_get(&gpu->flights);
@@ -214,7 +272,7 @@ static void issue_load(struct nuna_gpu_lp *gpu, struct nuna_cu *cu)
         flight->kind = tb->flight_kind;
         flight->target = target.channel;
         flight->port = (uint8_t)target.port;
-        flight->npa = tb->npa;
+        flight->npa = tb->npa & 1u;
         flight->stamp[NUNA_STAMP_LENT_PAGE] = target.page;
         flight->gpu = (uint16_t)tb->dst_gpu;
         if (gpu->pod->prefetch != NUNA_AHEAD_OFF && tb->npa)
@@ -245,7 +303,10 @@ static void line_done(struct nuna_gpu_lp *gpu, uint32_t tb_index, const struct n
     nuna_trace_take(trace, last, true, has_store);
     if (has_store)
         trace->acked = nuna_flight_since(last, gpu->lp->now);
-    nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
+    if (tb_index >= gpu->plan_tb_count)
+        nuna_proxy_moved(gpu);
+    else
+        nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
 }
 
 static void issue_store(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t cu_index)
@@ -262,6 +323,8 @@ static void issue_store(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t cu
     }
     if (flight->kind == NUNA_FLIGHT_COPY || flight->kind == NUNA_FLIGHT_REDUCE) {
         flight->local = flight->target;
+        flight->stamp[NUNA_STAMP_AT_PORT] =
+            flight->stamp[NUNA_STAMP_LANDED]; /* a COUNTED one's place */
         nuna_noc_send(&gpu->noc, gpu->lp, router, NUNA_AT_CU,
                       nuna_gpu_stack_router(gpu, router, flight->local), NUNA_AT_MEMORY,
                       flight->bytes, handle);
@@ -289,7 +352,7 @@ void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu_index)
         else if (nuna_cu_can_load(cu, gpu->pod->max_outstanding))
             issue_load(gpu, cu);
     }
-    kick(gpu, cu_index);
+    nuna_cu_kick(gpu, cu_index);
 }
 
 /* An operand of a reduced line is there; with the last one the unit reduces, and then stores. */
@@ -312,6 +375,8 @@ static void load_back(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t hand
     nuna_flight_stamp(flight, NUNA_STAMP_LOAD_BACK, gpu->lp->now);
     if (flight->kind == NUNA_FLIGHT_REDUCE) {
         operand_back(gpu, cu, handle);
+    } else if (flight->kind == NUNA_FLIGHT_SOURCE) {
+        nuna_move_loaded(gpu, cu, handle);
     } else if (flight->kind == NUNA_FLIGHT_READ) {
         cu->outstanding--;
         nuna_background_line_done(gpu, handle);
@@ -333,13 +398,29 @@ static void remote_store_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight
     if (--tb->unacked > 0 || !tb->signal_waits)
         return;
     tb->signal_waits = false;
+    if (flight->tb >= gpu->plan_tb_count) {
+        nuna_proxy_acked(gpu);
+        return;
+    }
     struct nuna_op_trace *trace = &gpu->trace[tb->op];
     nuna_trace_take(trace, flight, true, true);
     trace->translation = flight->link;
     trace->acked = nuna_flight_since(flight, gpu->lp->now);
     uint32_t tb_index = flight->tb;
-    issue_flags(gpu, tb_index, tb->op);
+    nuna_cu_send_flags(gpu, tb_index, tb->op, tb->signal_channels, tb->signal_count);
     nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
+}
+
+/* A store of a move is acknowledged. False: a group still owes answers, and the flight goes on. */
+static bool marked_store_acked(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    if ((flight->marks & NUNA_FLIGHT_CAST) && --flight->local > 0)
+        return false;
+    /* Packets for the GPU itself have come when they are stored. */
+    if ((flight->marks & NUNA_FLIGHT_COUNTED) && flight->kind == NUNA_FLIGHT_COPY)
+        nuna_move_arrived(gpu, flight->stamp[NUNA_STAMP_AT_PORT], flight->bytes);
+    return true;
 }
 
 /* A packet reaches its CU: the data of a load, or the acknowledgement of a store. */
@@ -350,7 +431,9 @@ void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle)
     struct nuna_cu *cu = &gpu->cus[cu_index];
     if (flight->phase == NUNA_PHASE_LOAD) {
         load_back(gpu, cu, handle);
-    } else {
+    } else if (flight->kind == NUNA_FLIGHT_FETCH) {
+        nuna_move_loaded(gpu, cu, handle);
+    } else if (__builtin_expect(flight->marks == 0, 1) || marked_store_acked(gpu, handle)) {
         cu->outstanding--;
         if (flight->kind == NUNA_FLIGHT_WRITE) {
             nuna_background_line_done(gpu, handle);
@@ -362,5 +445,5 @@ void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle)
             nuna_flight_put(&gpu->flights, handle);
         }
     }
-    kick(gpu, cu_index);
+    nuna_cu_kick(gpu, cu_index);
 }

@@ -105,6 +105,20 @@ static bool same_part(const struct comparison *c)
     return (c->structure_only || same_image(c)) && same_channels(c) && same_threadblocks(c);
 }
 
+/* Connections, packets, proxies, loops and switch groups keep state that is not compared here. */
+static bool is_comparable(const struct nuna_plan *plan)
+{
+    bool plain = plan->group_count == 0 && plan->chunks_per_loop == 0 && !plan->reuse_scratch;
+    for (size_t i = 0; plain && i < plan->channel_count; i++)
+        plain = plan->channels[i].kind == NUNA_CHANNEL_MEMORY;
+    for (size_t i = 0; plain && i < plan->range_count; i++)
+        plain = plan->ranges[i].form == NUNA_FORM_DATA && !plan->ranges[i].is_group;
+    for (size_t i = 0; plain && i < plan->op_count; i++)
+        plain = plan->ops[i].kind <= NUNA_OP_SEM_RELEASE && plan->ops[i].flags == 0 &&
+                plan->ops[i].parts == 0;
+    return plain;
+}
+
 /* The representative of `gpu` when those of the first `nodes` nodes and `locals` places stand for
  * all. */
 static uint32_t representative(const struct nuna_group *group, uint32_t gpu, uint32_t nodes,
@@ -216,7 +230,7 @@ bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_pod *pod, enum nun
     if (!fold->gpu || !fold->lp || !fold->op_first)
         return nuna_fail_memory(err, "the pod");
     uint32_t locals = pod->group.node, nodes = pod->group.count / locals;
-    bool ordered = find_ops(fold, pod->plan);
+    bool ordered = is_comparable(pod->plan) && find_ops(fold, pod->plan);
     if (mode == NUNA_FOLD_APPROX && pod->gpu_count > 1) {
         if (!ordered || !folds(fold, pod, 1, 1, true))
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT,

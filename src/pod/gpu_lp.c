@@ -1,6 +1,7 @@
 /* What happens when: the events of one GPU. */
 #include "pod/gpu_lp.h"
 #include "host/gpu_side.h"
+#include "pod/move.h"
 #include "pod/translation.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ struct store_payload {
     uint32_t start_low, start_high; /* issue of the store */
     uint32_t at_port, at_switch;    /* stamps */
     uint32_t link;                  /* flight at the source; FLAG: channel at the destination */
-    uint32_t tb;                    /* FLAG: the SIGNAL operation */
+    uint32_t tb;                    /* FLAG: the SIGNAL operation; ARRIVAL: its place */
     uint32_t page;
     uint16_t target, bytes;
     uint8_t kind, port, npa;
@@ -28,7 +29,66 @@ _Static_assert(sizeof(struct ack_payload) <= sizeof((struct nuna_message){0}.pay
 
 static uint32_t wire_bytes(const struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)
 {
-    return flight->phase == NUNA_PHASE_STORE ? flight->bytes : gpu->pod->control_bytes;
+    /* A fetch asks first and gets its data with the answer. */
+    bool fetch = flight->kind == NUNA_FLIGHT_FETCH || flight->kind == NUNA_FLIGHT_REMOTE_FETCH;
+    return (flight->phase == NUNA_PHASE_STORE) != fetch ? flight->bytes : gpu->pod->control_bytes;
+}
+
+static struct nuna_message *message_to(struct nuna_gpu_lp *gpu, uint32_t dest, nuna_time at_switch)
+{
+    /* Folded, the packet arrives at the peer's representative, as from whoever we are then. */
+    uint32_t lp = gpu->seen ? gpu->pod->fold.lp[dest] : dest;
+    struct nuna_message *message = nuna_lp_send(gpu->lp, (uint16_t)lp);
+    message->time = at_switch;
+    message->source = (uint16_t)(gpu->seen ? gpu->seen[dest] : gpu->gpu);
+    message->rel = (uint16_t)nuna_pod_rel(gpu->pod, gpu->gpu, dest);
+    message->kind = NUNA_EV_SWITCH;
+    return message;
+}
+
+static uint8_t kind_there(const struct nuna_flight *flight)
+{
+    return flight->kind >= NUNA_FLIGHT_FLAG             ? flight->kind
+           : flight->kind == NUNA_FLIGHT_FETCH          ? NUNA_FLIGHT_REMOTE_FETCH
+           : (flight->marks & NUNA_FLIGHT_COUNTED) != 0 ? NUNA_FLIGHT_ARRIVAL
+                                                        : NUNA_FLIGHT_REMOTE;
+}
+
+/* A packet for a switch group: out once, and a message to each member, which is to access its own
+ * copy of the chunk. All take the plane, and so the port, that this GPU's copy has. */
+static void leave_port_cast(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time at_switch)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    const struct nuna_plan *plan = gpu->pod->plan;
+    const struct nuna_switch_group *group = &plan->groups[flight->gpu];
+    uint32_t chunk = flight->stamp[NUNA_STAMP_AT_PORT];
+    uint64_t offset =
+        (uint64_t)flight->stamp[NUNA_STAMP_AT_PEER] << 32 | flight->stamp[NUNA_STAMP_AT_SWITCH];
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_PORT, gpu->lp->now);
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_SWITCH, at_switch);
+    for (uint32_t i = 0; i < group->rank_count; i++) {
+        uint32_t rank = plan->group_ranks[group->rank_at + i];
+        const struct nuna_chunk_place *place =
+            &gpu->pod->layout.gpus[rank].chunks[flight->target][chunk];
+        struct nuna_location location = nuna_pod_locate(gpu->pod, rank, place->position + offset);
+        struct store_payload store = {
+            .start_low = (uint32_t)flight->start,
+            .start_high = (uint32_t)(flight->start >> 32),
+            .at_port = flight->stamp[NUNA_STAMP_AT_PORT],
+            .at_switch = flight->stamp[NUNA_STAMP_AT_SWITCH],
+            .link = handle,
+            .tb = chunk,
+            .page = location.page,
+            .target = location.channel,
+            .bytes = flight->bytes,
+            .kind = kind_there(flight),
+            .port = flight->port,
+            .npa = nuna_pod_npa(gpu->pod, gpu->gpu, rank),
+        };
+        struct nuna_message *message = message_to(gpu, rank, at_switch);
+        message->tag = NUNA_PHASE_STORE;
+        memcpy(message->payload, &store, sizeof store);
+    }
 }
 
 /* A packet reaches its I/O port: out to the switch plane, as a message. */
@@ -38,15 +98,11 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_time now = gpu->lp->now;
     nuna_time at_switch =
         nuna_scaleup_depart(&gpu->scaleup, flight->port, now, wire_bytes(gpu, flight));
-    /* Folded, the packet arrives at the peer's representative, as from whoever we are then. */
-    const struct nuna_fold *fold = &gpu->pod->fold;
-    uint32_t dest = gpu->seen ? fold->lp[flight->gpu] : flight->gpu;
-    uint32_t source = gpu->seen ? gpu->seen[flight->gpu] : gpu->gpu;
-    struct nuna_message *message = nuna_lp_send(gpu->lp, (uint16_t)dest);
-    message->time = at_switch;
-    message->source = (uint16_t)source;
-    message->rel = (uint16_t)nuna_pod_rel(gpu->pod, gpu->gpu, flight->gpu);
-    message->kind = NUNA_EV_SWITCH;
+    if (__builtin_expect(flight->marks & NUNA_FLIGHT_CAST, 0)) {
+        leave_port_cast(gpu, handle, at_switch);
+        return;
+    }
+    struct nuna_message *message = message_to(gpu, flight->gpu, at_switch);
     if (flight->phase == NUNA_PHASE_ACK) {
         message->tag = NUNA_PHASE_ACK;
         struct ack_payload ack = {
@@ -67,11 +123,14 @@ static void leave_port(struct nuna_gpu_lp *gpu, uint32_t handle)
         .at_port = flight->stamp[NUNA_STAMP_AT_PORT],
         .at_switch = flight->stamp[NUNA_STAMP_AT_SWITCH],
         .link = posted ? flight->link : handle,
-        .tb = posted ? nuna_fold_op(fold, flight->tb, gpu->gpu, source) : flight->tb,
+        .tb = flight->marks & NUNA_FLIGHT_COUNTED ? flight->stamp[NUNA_STAMP_LANDED]
+              : flight->kind == NUNA_FLIGHT_FLAG
+                  ? nuna_fold_op(&gpu->pod->fold, flight->tb, gpu->gpu, message->source)
+                  : flight->tb,
         .page = flight->stamp[NUNA_STAMP_LENT_PAGE],
         .target = flight->target,
         .bytes = flight->bytes,
-        .kind = posted ? flight->kind : NUNA_FLIGHT_REMOTE,
+        .kind = kind_there(flight),
         .port = flight->port,
         .npa = flight->npa,
     };
@@ -121,7 +180,7 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
     flight->kind = store.kind;
     flight->phase = NUNA_PHASE_STORE;
     flight->port = store.port;
-    flight->npa = store.npa;
+    flight->npa = store.npa & 1u;
     return handle;
 }
 
@@ -129,6 +188,10 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
 static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    /* What a group's GPUs answer to a fetch the switch adds up: the last one's packet comes out. */
+    if (__builtin_expect(flight->marks & NUNA_FLIGHT_CAST, 0) &&
+        flight->kind == NUNA_FLIGHT_FETCH && --flight->local > 0)
+        return;
     nuna_time in =
         nuna_scaleup_arrive(&gpu->scaleup, flight->port, gpu->lp->now, wire_bytes(gpu, flight));
     if (__builtin_expect(flight->npa & (flight->phase == NUNA_PHASE_STORE), 0)) {
@@ -156,7 +219,7 @@ static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
     if (flight->phase == NUNA_PHASE_ACK) {
         uint16_t cu = nuna_gpu_cu_router(gpu, gpu->tbs[flight->tb].cu);
         nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT, cu, NUNA_AT_CU,
-                      gpu->pod->control_bytes, handle);
+                      wire_bytes(gpu, flight), handle);
         return;
     }
     nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, gpu->lp->now);
@@ -177,7 +240,8 @@ static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
     bool load = flight->phase == NUNA_PHASE_LOAD;
     nuna_flight_stamp(flight, load ? NUNA_STAMP_LOAD_AT_MEMORY : NUNA_STAMP_AT_MEMORY,
                       gpu->lp->now);
-    uint32_t bytes = load ? flight->bytes : wire_bytes(gpu, flight);
+    bool fetch = flight->kind == NUNA_FLIGHT_REMOTE_FETCH;
+    uint32_t bytes = load || fetch ? flight->bytes : wire_bytes(gpu, flight);
     nuna_time done = nuna_hbm_access(&gpu->hbm, flight->local, gpu->lp->now, bytes);
     struct nuna_event event = nuna_event_make(NUNA_EV_MEMORY_DONE, handle);
     nuna_lp_schedule(gpu->lp, done, event);
@@ -193,15 +257,30 @@ static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);
 }
 
+/* The answer to another GPU: an acknowledgement, or what it asked for. */
+static void answer(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    flight->phase = NUNA_PHASE_ACK;
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    nuna_noc_send(&gpu->noc, gpu->lp, nuna_gpu_stack_router(gpu, port, flight->local),
+                  NUNA_AT_MEMORY, port, NUNA_AT_PORT, wire_bytes(gpu, flight), handle);
+}
+
 static void remote_store_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_latency_add(&gpu->latency, gpu->lp->now - flight->start);
     gpu->bytes_delivered += flight->bytes;
-    flight->phase = NUNA_PHASE_ACK;
-    uint16_t port = gpu->pod->topology.port_router[flight->port];
-    nuna_noc_send(&gpu->noc, gpu->lp, nuna_gpu_stack_router(gpu, port, flight->local),
-                  NUNA_AT_MEMORY, port, NUNA_AT_PORT, gpu->pod->control_bytes, handle);
+    answer(gpu, handle);
+}
+
+static void arrival_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
+{
+    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint32_t place = flight->tb, bytes = flight->bytes;
+    remote_store_landed(gpu, handle);
+    nuna_move_arrived(gpu, place, bytes);
 }
 
 /* An access is done: data to the CU, or the acknowledgement of a store to whoever stored. */
@@ -218,6 +297,14 @@ static void memory_done(struct nuna_gpu_lp *gpu, uint32_t handle)
         }
         if (flight->kind == NUNA_FLIGHT_REMOTE) {
             remote_store_landed(gpu, handle);
+            return;
+        }
+        if (flight->kind == NUNA_FLIGHT_ARRIVAL) {
+            arrival_landed(gpu, handle);
+            return;
+        }
+        if (flight->kind == NUNA_FLIGHT_REMOTE_FETCH) {
+            answer(gpu, handle);
             return;
         }
         flight->phase = NUNA_PHASE_ACK;
@@ -264,6 +351,9 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
     case NUNA_EV_START:
         nuna_exec_start(&gpu->exec, lp->now);
         break;
+    case NUNA_EV_PROXY:
+        nuna_proxy_event(gpu);
+        break;
     default:
         nuna_host_gpu_handle(gpu->host, event);
         break;
@@ -298,23 +388,25 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     gpu->seen = pod->fold.seen ? &pod->fold.seen[(size_t)lp_index * pod->gpu_count] : NULL;
     gpu->lp = lp;
     gpu->trace = trace;
-    gpu->cus = calloc(pod->topology.cu_count, sizeof *gpu->cus);
+    gpu->cus = calloc(pod->topology.cu_count + 1u, sizeof *gpu->cus); /* and the copy engine */
     gpu->plan_tb_count = plan_gpu->tb_count;
     gpu->tile_count =
         pod->params->background.gemm_size > 0 ? (uint32_t)pod->params->background.gemm_tiles : 0;
     uint32_t tb_count = gpu->plan_tb_count + gpu->tile_count;
-    gpu->tbs = calloc((size_t)tb_count + 1, sizeof *gpu->tbs);
+    gpu->tbs = calloc((size_t)tb_count + 2, sizeof *gpu->tbs); /* and the proxy */
     gpu->channel_trace = calloc(plan_gpu->channel_count + 1, sizeof *gpu->channel_trace);
     if (!gpu->cus || !gpu->tbs || !gpu->channel_trace)
         return false;
-    for (uint32_t cu = 0; cu < pod->topology.cu_count; cu++)
+    for (uint32_t cu = 0; cu <= pod->topology.cu_count; cu++)
         nuna_cu_init(&gpu->cus[cu]);
-    for (uint32_t tb = 0; tb < tb_count; tb++)
+    for (uint32_t tb = 0; tb <= tb_count; tb++)
         gpu->tbs[tb].next = NUNA_NO_TB;
+    gpu->tbs[tb_count].cu = pod->topology.cu_count;
     return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
            nuna_scaleup_init(&gpu->scaleup, &pod->clos) &&
-           nuna_flight_pool_init(&gpu->flights, arena) &&
-           nuna_exec_init(&gpu->exec, pod->plan, index, &nuna_gpu_machine, gpu, log);
+           nuna_flight_pool_init(&gpu->flights, arena) && nuna_movers_init(gpu) &&
+           nuna_proxy_init(gpu) &&
+           nuna_exec_init(&gpu->exec, &pod->shape, index, &nuna_gpu_machine, gpu, log);
 }
 
 void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
@@ -325,6 +417,8 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
     nuna_flight_pool_finish(&gpu->flights);
     nuna_exec_finish(&gpu->exec);
     nuna_translation_destroy(gpu->translation);
+    nuna_movers_finish(gpu);
+    nuna_proxy_finish(gpu);
     free(gpu->cus);
     free(gpu->tbs);
     free(gpu->tiles);

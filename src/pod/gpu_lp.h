@@ -27,6 +27,7 @@ enum {
     NUNA_EV_CU_ISSUE,    /* an issue slot: CU */
     NUNA_EV_TRANSLATION, /* of pod/translation.h, which says what it is about */
     NUNA_EV_START,       /* the collective starts */
+    NUNA_EV_PROXY,       /* the proxy takes its next request */
 };
 
 struct nuna_host_gpu;
@@ -36,6 +37,7 @@ struct nuna_translation;
 struct nuna_pod {
     const struct nuna_params *params;
     const struct nuna_plan *plan;
+    struct nuna_shape shape;
     struct nuna_noc_shape noc;
     struct nuna_topology topology;
     struct nuna_clos clos;
@@ -86,6 +88,10 @@ struct nuna_tb {
     bool loading;                        /* lines are left to load */
     uint8_t npa;                         /* the chunk's destination is in another node */
     bool signal_waits;                   /* a SIGNAL waits for `unacked` to become 0 */
+    bool moving;                         /* pod/move.c does its transfer */
+    bool awaiting;                       /* packets, before a request to the proxy */
+    const uint32_t *signal_channels;     /* of that SIGNAL */
+    uint32_t signal_count;
 };
 
 /* A tile of the background kernel: reads two panels, computes, writes its output. */
@@ -109,6 +115,9 @@ struct nuna_gpu_lp {
     struct nuna_tile *tiles;
     uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
+    struct nuna_mover *movers;           /* [threadblock], the proxy's last, or NULL: pod/move.h */
+    struct nuna_arrival *arrivals;       /* [place]: scratch chunks, then slots of connections */
+    struct nuna_proxy *proxy;            /* or NULL: no channel goes through one */
     struct nuna_op_trace *trace;         /* the pod's, by operation */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
@@ -167,6 +176,9 @@ void nuna_background_line_done(struct nuna_gpu_lp *gpu, uint32_t handle);
 void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb);
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
+void nuna_cu_kick(struct nuna_gpu_lp *gpu, uint32_t cu);
+void nuna_cu_send_flags(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
+                        uint32_t count);
 
 /* Pages of a GPU's image: each domain's flags begin on a page of their own. */
 static inline uint64_t nuna_pod_pages(const struct nuna_pod *pod, uint32_t gpu)

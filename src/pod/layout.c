@@ -8,16 +8,43 @@ static uint64_t round_up(uint64_t value, uint64_t grain)
     return (value + grain - 1) / grain * grain;
 }
 
+#define SHARED_SCRATCH (UINT64_C(64) << 20) /* MSCCL++: with reuse_resources */
+
+/* Bytes that a chunk takes in memory. */
+static uint64_t stored_bytes(const struct nuna_layout *layout, enum nuna_buffer buffer,
+                             uint64_t bytes)
+{
+    if (buffer != NUNA_BUF_SCRATCH)
+        return bytes;
+    bytes *= layout->scratch_factor;
+    return bytes < layout->scratch_wrap ? bytes : layout->scratch_wrap;
+}
+
+static void find_scratch(struct nuna_layout *layout, const struct nuna_plan *plan)
+{
+    uint32_t most = 1;
+    layout->scratch_factor = 1;
+    for (size_t i = 0; i < plan->range_count; i++)
+        if (plan->ranges[i].form != NUNA_FORM_DATA)
+            layout->scratch_factor = 2;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        if (plan->gpus[g].chunks[NUNA_BUF_SCRATCH] > most)
+            most = plan->gpus[g].chunks[NUNA_BUF_SCRATCH];
+    uint64_t share = SHARED_SCRATCH / most / layout->flag_stride * layout->flag_stride;
+    layout->scratch_wrap = !plan->reuse_scratch ? UINT64_MAX
+                           : share > 0          ? share
+                                                : layout->flag_stride;
+}
+
 /* Frames are given out chunk by chunk: a chunk begins on a page of its own unless it fits behind
  * its predecessors on theirs. Returns where the next one may begin. */
-static uint64_t place(struct nuna_chunk_place *chunk, uint64_t position, uint64_t bytes,
+static uint64_t place(struct nuna_chunk_place *chunk, uint64_t position, uint64_t stored,
                       uint64_t page_size)
 {
-    if (position % page_size + bytes > page_size)
+    if (position % page_size + stored > page_size)
         position = round_up(position, page_size);
     chunk->position = position;
-    chunk->bytes = bytes;
-    return position + bytes;
+    return position + stored;
 }
 
 /* The `n`-th chunk of a buffer in relative order. */
@@ -35,36 +62,41 @@ static uint32_t in_order(const struct nuna_plan *plan, uint32_t gpu, enum nuna_b
 }
 
 /* Places one buffer's chunks from `position` on and returns the end. */
-static uint64_t place_buffer(struct nuna_chunk_place *chunks, const struct nuna_plan *plan,
-                             uint32_t gpu, enum nuna_buffer buffer, uint64_t size,
-                             uint64_t page_size, uint64_t position)
+static uint64_t place_buffer(const struct nuna_layout *layout, struct nuna_chunk_place *chunks,
+                             uint32_t gpu, enum nuna_buffer buffer, uint64_t page_size,
+                             uint64_t position)
 {
+    const struct nuna_plan *plan = layout->shape->plan;
     for (uint32_t n = 0; n < plan->gpus[gpu].chunks[buffer]; n++) {
         uint32_t i = in_order(plan, gpu, buffer, n);
-        position = place(&chunks[i], position, nuna_plan_chunk_bytes(plan, size, gpu, buffer, i),
-                         page_size);
+        chunks[i].bytes = nuna_plan_chunk_bytes(plan, layout->shape->size, gpu, buffer, i);
+        position =
+            place(&chunks[i], position, stored_bytes(layout, buffer, chunks[i].bytes), page_size);
     }
     return position;
 }
 
 /* The same with known lengths: chunks of a page or more first, then the smaller ones, those of a
  * domain together. */
-static uint64_t pack_buffer(struct nuna_chunk_place *chunks, const struct nuna_plan *plan,
+static uint64_t pack_buffer(const struct nuna_layout *layout, struct nuna_chunk_place *chunks,
                             uint32_t gpu, enum nuna_buffer buffer, const uint32_t *domain,
                             uint32_t domains, uint64_t page_size, uint64_t position)
 {
+    const struct nuna_plan *plan = layout->shape->plan;
     uint32_t count = plan->gpus[gpu].chunks[buffer];
     for (uint32_t n = 0; n < count; n++) {
         struct nuna_chunk_place *chunk = &chunks[in_order(plan, gpu, buffer, n)];
-        if (chunk->bytes >= page_size)
-            position = place(chunk, position, chunk->bytes, page_size);
+        uint64_t stored = stored_bytes(layout, buffer, chunk->bytes);
+        if (stored >= page_size)
+            position = place(chunk, position, stored, page_size);
     }
     for (uint32_t d = 0; d <= domains; d++) {
         position = round_up(position, page_size);
         for (uint32_t n = 0; n < count; n++) {
             uint32_t i = in_order(plan, gpu, buffer, n);
-            if (chunks[i].bytes < page_size && (domain[i] < domains ? domain[i] : domains) == d)
-                position = place(&chunks[i], position, chunks[i].bytes, page_size);
+            uint64_t stored = stored_bytes(layout, buffer, chunks[i].bytes);
+            if (stored < page_size && (domain[i] < domains ? domain[i] : domains) == d)
+                position = place(&chunks[i], position, stored, page_size);
         }
     }
     return position;
@@ -87,34 +119,47 @@ static void find_alias(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan
     gpu->alias_first = same ? 0 : index * chunks[part];
 }
 
-/* The alias follows its whole; the flags come last. */
-static void end_image(struct nuna_layout_gpu *gpu, const struct nuna_plan_gpu *plan_gpu,
-                      uint64_t position, uint32_t line_size)
+/* The alias follows its whole; slots and flags come last. */
+static void end_image(const struct nuna_layout *layout, struct nuna_layout_gpu *gpu, uint32_t index,
+                      uint64_t position, uint64_t page_size)
 {
+    const struct nuna_plan *plan = layout->shape->plan;
+    const struct nuna_plan_gpu *plan_gpu = &plan->gpus[index];
     if (gpu->alias_buffer < NUNA_BUFFER_COUNT)
         memcpy(gpu->chunks[gpu->alias_buffer], &gpu->chunks[gpu->alias_whole][gpu->alias_first],
                plan_gpu->chunks[gpu->alias_buffer] * sizeof *gpu->chunks[0]);
+    for (uint32_t c = 0; c < plan_gpu->channel_count; c++) {
+        if (plan->channels[plan_gpu->channel_at + c].kind != NUNA_CHANNEL_RECEIVES)
+            continue;
+        gpu->slots[c] = position;
+        position += layout->shape->slots * layout->shape->slot_bytes;
+        position = round_up(position, page_size);
+    }
     gpu->flags = position;
-    gpu->end = position + (uint64_t)plan_gpu->channel_count * line_size;
+    gpu->end = position + (uint64_t)plan_gpu->channel_count * layout->flag_stride;
 }
 
-static bool lay_out(struct nuna_layout_gpu *gpu, const struct nuna_plan *plan, uint32_t index,
-                    uint64_t size, uint64_t page_size, uint32_t line_size)
+static bool lay_out(const struct nuna_layout *layout, struct nuna_layout_gpu *gpu, uint32_t index,
+                    uint64_t page_size)
 {
+    const struct nuna_plan *plan = layout->shape->plan;
     const struct nuna_plan_gpu *plan_gpu = &plan->gpus[index];
     uint64_t position = 0;
     find_alias(gpu, plan, index);
+    gpu->slots = calloc((size_t)plan_gpu->channel_count + 1, sizeof *gpu->slots);
+    if (!gpu->slots)
+        return false;
     for (uint32_t b = 0; b < NUNA_BUFFER_COUNT; b++) {
         gpu->chunks[b] = calloc((size_t)plan_gpu->chunks[b] + 1, sizeof *gpu->chunks[b]);
         if (!gpu->chunks[b])
             return false;
         if (b == gpu->alias_buffer)
             continue;
-        position = place_buffer(gpu->chunks[b], plan, index, (enum nuna_buffer)b, size, page_size,
-                                position);
+        position =
+            place_buffer(layout, gpu->chunks[b], index, (enum nuna_buffer)b, page_size, position);
         position = round_up(position, page_size);
     }
-    end_image(gpu, plan_gpu, position, line_size);
+    end_image(layout, gpu, index, position, page_size);
     return true;
 }
 
@@ -126,27 +171,30 @@ void nuna_layout_pack(struct nuna_layout *layout, const struct nuna_plan *plan, 
         uint64_t position = 0;
         for (uint32_t b = 0; b < NUNA_BUFFER_COUNT; b++) {
             if (b != gpu->alias_buffer) {
-                position = pack_buffer(gpu->chunks[b], plan, g, (enum nuna_buffer)b, domain,
+                position = pack_buffer(layout, gpu->chunks[b], g, (enum nuna_buffer)b, domain,
                                        domains, page_size, position);
                 position = round_up(position, page_size);
             }
             domain += plan->gpus[g].chunks[b];
         }
-        end_image(gpu, &plan->gpus[g], position, layout->flag_stride);
+        end_image(layout, gpu, g, position, page_size);
     }
 }
 
-bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_plan *plan, uint64_t size,
+bool nuna_layout_init(struct nuna_layout *layout, const struct nuna_shape *shape,
                       uint64_t page_size, uint32_t line_size)
 {
+    const struct nuna_plan *plan = shape->plan;
     memset(layout, 0, sizeof *layout);
+    layout->shape = shape;
     layout->flag_stride = line_size;
     layout->gpus = calloc(plan->gpu_count, sizeof *layout->gpus);
     if (!layout->gpus)
         return false;
     layout->gpu_count = plan->gpu_count;
+    find_scratch(layout, plan);
     for (uint32_t g = 0; g < plan->gpu_count; g++)
-        if (!lay_out(&layout->gpus[g], plan, g, size, page_size, line_size))
+        if (!lay_out(layout, &layout->gpus[g], g, page_size))
             return false;
     return true;
 }
@@ -156,6 +204,7 @@ void nuna_layout_finish(struct nuna_layout *layout)
     for (uint32_t g = 0; layout->gpus && g < layout->gpu_count; g++) {
         for (int b = 0; b < NUNA_BUFFER_COUNT; b++)
             free(layout->gpus[g].chunks[b]);
+        free(layout->gpus[g].slots);
         free(layout->gpus[g].flag_position);
     }
     free(layout->gpus);

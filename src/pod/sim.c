@@ -10,10 +10,11 @@
 #include <string.h>
 
 static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params,
-                          const struct nuna_plan *plan)
+                          const struct nuna_plan *plan, uint64_t size)
 {
     pod->params = params;
     pod->plan = plan;
+    nuna_shape_init(&pod->shape, plan, size, params);
     pod->gpu_count = plan->gpu_count;
     pod->flit_bytes = (uint32_t)params->noc.flit_size;
     pod->control_bytes = (uint32_t)params->noc.control_size;
@@ -124,12 +125,13 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
                   const struct nuna_plan *plan, struct nuna_error *err)
 {
     struct nuna_pod *pod = &sim->pod;
-    pod_constants(pod, params, plan);
+    pod_constants(pod, params, plan, sim->options.size);
+    sim->bytes_requested = nuna_shape_remote_bytes(&pod->shape);
     sim->log = calloc(plan->op_count + 1, sizeof *sim->log);
     sim->trace = calloc(plan->op_count + 1, sizeof *sim->trace);
     if (!sim->log || !sim->trace || !nuna_noc_shape_init(&pod->noc, params) ||
         !nuna_topology_init(&pod->topology, &pod->noc, params) ||
-        !nuna_layout_init(&pod->layout, plan, sim->options.size, (uint64_t)params->hbm.page_size,
+        !nuna_layout_init(&pod->layout, &pod->shape, (uint64_t)params->hbm.page_size,
                           pod->flit_bytes) ||
         !place(sim))
         return nuna_fail_memory(err, "the pod");
@@ -149,9 +151,11 @@ static bool check_capacity(const struct nuna_params *params, const struct nuna_p
                            uint64_t size, struct nuna_error *err)
 {
     struct nuna_layout layout = {0};
+    struct nuna_shape shape;
+    nuna_shape_init(&shape, plan, size, params);
     uint64_t capacity = (uint64_t)params->hbm.stack_capacity * (uint64_t)params->hbm.stacks;
     bool fits = true;
-    if (!nuna_layout_init(&layout, plan, size, (uint64_t)params->hbm.page_size,
+    if (!nuna_layout_init(&layout, &shape, (uint64_t)params->hbm.page_size,
                           (uint32_t)params->noc.flit_size)) {
         nuna_layout_finish(&layout);
         return nuna_fail_memory(err, "the memory layout");
@@ -214,17 +218,14 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
                                  const struct nuna_sim_options *options, struct nuna_error *err)
 {
     struct nuna_sim *sim = calloc(1, sizeof *sim);
-    if (sim) {
-        sim->options = *options;
-        sim->origin = nuna_pretranslate_lead(params);
-        if (options->transfers && sim->origin == 0)
-            sim->origin = (nuna_time)params->collective.start;
-        sim->bytes_requested = nuna_plan_remote_bytes(plan, options->size);
-    }
     if (!sim) {
         nuna_fail_memory(err, "the pod");
         return NULL;
     }
+    sim->options = *options;
+    sim->origin = nuna_pretranslate_lead(params);
+    if (options->transfers && sim->origin == 0)
+        sim->origin = (nuna_time)params->collective.start;
     if (!build(sim, params, plan, err)) {
         nuna_sim_destroy(sim);
         return NULL;

@@ -80,19 +80,32 @@ static void list_access(struct listing *listing, uint32_t chunk, enum nuna_acces
     workload->works[listing->work].access_count++;
 }
 
+/* A load from another GPU takes the ways of a store to it, and counts as one. */
+static void list_range(struct listing *listing, uint32_t gpu, const struct nuna_range *range,
+                       uint32_t owner, bool load)
+{
+    const struct nuna_plan *plan = listing->numbering->plan;
+    enum nuna_access_kind kind = owner != gpu ? NUNA_ACCESS_REMOTE_STORE
+                                 : load       ? NUNA_ACCESS_LOAD
+                                              : NUNA_ACCESS_STORE;
+    for (uint32_t i = 0; i < range->count; i++)
+        if (range->index + i < plan->gpus[owner].chunks[range->buffer])
+            list_access(listing,
+                        chunk_number(listing->numbering, owner, range->buffer, range->index + i),
+                        kind);
+}
+
 static void list_ranges(struct listing *listing, uint32_t gpu, uint32_t at, uint32_t count,
                         bool load)
 {
-    for (uint32_t r = at; r < at + count; r++) {
-        const struct nuna_range *range = &listing->numbering->plan->ranges[r];
-        enum nuna_access_kind kind = load                ? NUNA_ACCESS_LOAD
-                                     : range->gpu == gpu ? NUNA_ACCESS_STORE
-                                                         : NUNA_ACCESS_REMOTE_STORE;
-        for (uint32_t i = 0; i < range->count; i++)
-            list_access(
-                listing,
-                chunk_number(listing->numbering, range->gpu, range->buffer, range->index + i),
-                kind);
+    const struct nuna_plan *plan = listing->numbering->plan;
+    for (uint32_t r = 0; r < count; r++) {
+        const struct nuna_range *range = &plan->ranges[at + r];
+        const struct nuna_switch_group *group = range->is_group ? &plan->groups[range->gpu] : NULL;
+        for (uint32_t i = 0; group && i < group->rank_count; i++)
+            list_range(listing, gpu, range, plan->group_ranks[group->rank_at + i], load);
+        if (!group)
+            list_range(listing, gpu, range, range->gpu, load);
     }
 }
 
@@ -164,6 +177,15 @@ uint32_t *nuna_workload_domains(const struct nuna_workload *workload, enum nuna_
     return domain;
 }
 
+static void note_signaller(const struct nuna_plan *plan, uint32_t gpu, uint32_t channel,
+                           uint32_t domain, uint32_t *ret_domain)
+{
+    if (channel == NUNA_NO_CHANNEL)
+        return;
+    const struct nuna_channel *end = &plan->channels[plan->gpus[gpu].channel_at + channel];
+    ret_domain[plan->gpus[end->peer].channel_at + end->peer_channel] = domain;
+}
+
 /* The domain of the threadblock that signals on each channel end: of the first, should there be
  * several. */
 static void find_signallers(const struct nuna_plan *plan, const struct nuna_placement *placement,
@@ -173,14 +195,14 @@ static void find_signallers(const struct nuna_plan *plan, const struct nuna_plac
         for (uint32_t w = plan->gpus[g].tb_at + plan->gpus[g].tb_count;
              w-- > plan->gpus[g].tb_at;) {
             const struct nuna_threadblock *tb = &plan->threadblocks[w];
+            uint32_t domain = placement->domain[w];
+            note_signaller(plan, g, tb->send_channel, domain, ret_domain);
+            note_signaller(plan, g, tb->recv_channel, domain, ret_domain);
             for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++) {
                 const struct nuna_op *op = &plan->ops[o];
-                for (uint32_t i = 0; op->kind == NUNA_OP_SIGNAL && i < op->id_count; i++) {
-                    const struct nuna_channel *channel =
-                        &plan->channels[plan->gpus[g].channel_at + plan->ids[op->id_at + i]];
-                    ret_domain[plan->gpus[channel->peer].channel_at + channel->peer_channel] =
-                        placement->domain[w];
-                }
+                bool signals = op->kind == NUNA_OP_SIGNAL || (op->flags & NUNA_OP_SIGNALS) != 0;
+                for (uint32_t i = 0; signals && i < op->id_count; i++)
+                    note_signaller(plan, g, plan->ids[op->id_at + i], domain, ret_domain);
             }
         }
 }
