@@ -119,13 +119,19 @@ static void print_verdict(const struct nuna_plan *plan, const struct nuna_plan_v
                plan->collective_name);
 }
 
+#define WARNINGS_SHOWN 8
+
 static void print_warnings(const char *lines)
 {
-    for (const char *line = lines; line != NULL && *line != '\0';) {
+    size_t count = 0;
+    for (const char *line = lines; line != NULL && *line != '\0'; count++) {
         size_t length = strcspn(line, "\n");
-        fprintf(stderr, "nunasim: warning: %.*s\n", (int)length, line);
+        if (count < WARNINGS_SHOWN)
+            fprintf(stderr, "nunasim: warning: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
+    if (count > WARNINGS_SHOWN)
+        fprintf(stderr, "nunasim: warning: and %zu more\n", count - WARNINGS_SHOWN);
 }
 
 /* To run in place, input and output must be one memory for the plan. */

@@ -14,7 +14,7 @@
 static void print_help(const struct nuna_opt *opts, size_t count)
 {
     printf("Usage: nunasim plan COLLECTIVE --gpus N [options]\n\n"
-           "Writes a plan for a collective as MSCCL++ JSON, version 2.\n"
+           "Writes a plan for a collective as MSCCL++ JSON, version 2, or as MSCCL XML.\n"
            "COLLECTIVE is allgather, allreduce, reducescatter or alltoall.\n\nOptions:\n");
     nuna_options_help(opts, count);
 }
@@ -45,15 +45,27 @@ static FILE *open_beside(const char *path, char **ret_name, struct nuna_error *e
     return file;
 }
 
+static bool inexpressible(const struct nuna_plan *plan, struct nuna_error *err)
+{
+    return nuna_fail(
+        err, NUNA_EXIT_BAD_INPUT,
+        "%s: cannot be written in this format: in XML a threadblock sends to one GPU and "
+        "receives from one",
+        plan->source);
+}
+
+typedef bool writer(const struct nuna_plan *plan, FILE *out);
+
 /* The file appears whole or not at all. */
-static bool write_replacing(const struct nuna_plan *plan, const char *path, struct nuna_error *err)
+static bool write_replacing(const struct nuna_plan *plan, writer *write, const char *path,
+                            struct nuna_error *err)
 {
     char *name = NULL;
     FILE *file = open_beside(path, &name, err);
     if (file == NULL)
         return false;
     errno = 0;
-    bool good = nuna_plan_write_json(plan, file) && fsync(fileno(file)) == 0;
+    bool good = write(plan, file) && fsync(fileno(file)) == 0;
     int why = errno;
     if (fclose(file) != 0 && good) {
         why = errno;
@@ -65,33 +77,40 @@ static bool write_replacing(const struct nuna_plan *plan, const char *path, stru
     }
     if (!good) {
         unlink(name);
-        nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", path, strerror(why));
+        if (why == EINVAL)
+            inexpressible(plan, err);
+        else
+            nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", path, strerror(why));
     }
     free(name);
     return good;
 }
 
-static bool write_stream(const struct nuna_plan *plan, FILE *file, const char *what,
+static bool write_stream(const struct nuna_plan *plan, writer *write, FILE *file, const char *what,
                          struct nuna_error *err)
 {
     errno = 0;
-    return nuna_plan_write_json(plan, file) ||
-           nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", what, strerror(errno));
+    if (write(plan, file))
+        return true;
+    if (errno == EINVAL)
+        return inexpressible(plan, err);
+    return nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", what, strerror(errno));
 }
 
-static bool write_out(const struct nuna_plan *plan, const char *path, struct nuna_error *err)
+static bool write_out(const struct nuna_plan *plan, writer *write, const char *path,
+                      struct nuna_error *err)
 {
     if (path == NULL)
-        return write_stream(plan, stdout, "standard output", err);
+        return write_stream(plan, write, stdout, "standard output", err);
     struct stat info;
     if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
-        return write_replacing(plan, path, err);
+        return write_replacing(plan, write, path, err);
     /* A pipe or a device is written to, not replaced. */
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: cannot be written: %s", path,
                          strerror(errno));
-    bool good = write_stream(plan, file, path, err);
+    bool good = write_stream(plan, write, file, path, err);
     if (fclose(file) != 0 && good)
         good =
             nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot be written: %s", path, strerror(errno));
@@ -116,11 +135,14 @@ int nuna_cmd_plan(int argc, char **argv)
 {
     bool help = false;
     const char *gpus = NULL, *channels = "8", *algorithm = "allpairs", *out = NULL;
+    const char *format = "json";
     const struct nuna_opt opts[] = {
         {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
         {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 8)", NUNA_OPT_VALUE,
          &channels},
-        {"algorithm", "NAME", "allpairs (default) or ring", NUNA_OPT_VALUE, &algorithm},
+        {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,
+         &algorithm},
+        {"format", "NAME", "json (default) or xml", NUNA_OPT_VALUE, &format},
         {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, &out},
         {"help", NULL, "print this help", NUNA_OPT_FLAG, &help},
     };
@@ -139,8 +161,14 @@ int nuna_cmd_plan(int argc, char **argv)
                   arg_count == 0 ? "the collective" : "--gpus");
         return nuna_cli_report(&err);
     }
+    bool xml = strcmp(format, "xml") == 0;
+    if (!xml && strcmp(format, "json") != 0) {
+        nuna_fail(&err, NUNA_EXIT_BAD_INPUT, "--format %.40s: expected json or xml", format);
+        return nuna_cli_report(&err);
+    }
     struct nuna_plan *plan = generate(args[0], gpus, channels, algorithm, &err);
-    bool good = plan != NULL && write_out(plan, out, &err);
+    bool good = plan != NULL &&
+                write_out(plan, xml ? nuna_plan_write_xml : nuna_plan_write_json, out, &err);
     nuna_plan_destroy(plan);
     return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }

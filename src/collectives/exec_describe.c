@@ -54,14 +54,27 @@ static void describe_op(const struct nuna_exec *exec, uint32_t tb, const struct 
     }
 }
 
+/* Whether the machine may hold the operation up: for packets, lines of a message, or the proxy. */
+static bool waits_in_machine(const struct nuna_plan *plan, const struct nuna_op *op)
+{
+    if (op->kind == NUNA_OP_FIFO || op->kind == NUNA_OP_FLUSH || (op->flags & NUNA_OP_PORT) != 0)
+        return true;
+    for (uint32_t i = 0; i < op->src_count; i++)
+        if (plan->ranges[op->src_at + i].form != NUNA_FORM_DATA)
+            return true;
+    return false;
+}
+
 bool nuna_exec_describe_wait(const struct nuna_exec *exec, uint32_t tb, char *text, size_t size)
 {
     const struct nuna_exec_tb *t = &exec->tbs[tb];
-    /* When nothing is left to happen, a busy one waits, too: for lines of a message. */
-    if (t->state != NUNA_TB_BLOCKED && t->state != NUNA_TB_BUSY)
+    const struct nuna_threadblock *block = &exec->plan->threadblocks[gpu_of(exec)->tb_at + tb];
+    const struct nuna_op *op = &exec->plan->ops[block->op_at + t->pc];
+    /* When nothing is left to happen, a busy one waits, too, if it is held up within the machine.
+     */
+    bool busy = t->state == NUNA_TB_BUSY && waits_in_machine(exec->plan, op);
+    if (t->state != NUNA_TB_BLOCKED && !busy)
         return false;
-    const struct nuna_op *op =
-        &exec->plan->ops[exec->plan->threadblocks[gpu_of(exec)->tb_at + tb].op_at + t->pc];
     int at = snprintf(text, size, "GPU %u threadblock %u op %u ", exec->gpu, tb, t->pc);
     describe_op(exec, tb, op, text + at, size > (size_t)at ? size - (size_t)at : 0);
     return true;

@@ -89,8 +89,8 @@ void nuna_builder_channel(struct nuna_builder *builder, uint32_t gpu, struct nun
     if (!(ROOM(builder, channels, channel_cap, channel_count)))
         return;
     plan->channels = grown;
+    channel.number = plan->gpus[gpu].channel_count++;
     plan->channels[plan->channel_count++] = channel;
-    plan->gpus[gpu].channel_count++;
 }
 
 void nuna_builder_semaphore(struct nuna_builder *builder, uint32_t gpu, uint32_t initial)
@@ -111,8 +111,9 @@ void nuna_builder_op(struct nuna_builder *builder, enum nuna_op_kind kind, bool 
     if (!(ROOM(builder, ops, op_cap, op_count)))
         return;
     plan->ops = grown;
-    plan->ops[plan->op_count++] = (struct nuna_op){.kind = (uint8_t)kind, .relaxed = relaxed};
-    plan->threadblocks[plan->threadblock_count - 1].op_count++;
+    struct nuna_threadblock *tb = &plan->threadblocks[plan->threadblock_count - 1];
+    plan->ops[plan->op_count++] =
+        (struct nuna_op){.kind = (uint8_t)kind, .relaxed = relaxed, .step = tb->op_count++};
 }
 
 void nuna_builder_barrier(struct nuna_builder *builder, uint32_t id, uint32_t blocks)

@@ -9,7 +9,8 @@
 
 static const char *const collectives[] = {"allgather", "allreduce", "reducescatter", "alltoall"};
 static const char *const options[] = {"algorithm", "channels", "gpus", "gpus_per_node", "own"};
-static const char *const algorithms[] = {"allpairs", "ring"};
+/* In the order of enum nuna_algorithm. */
+static const char *const algorithms[] = {"allpairs", "ring", "doubling", "twostep", "tree"};
 static const char *const own_places[] = {"first", "apart"};
 
 enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_NODE, OPT_OWN, OPT_COUNT };
@@ -43,9 +44,10 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
                          struct nuna_plan_spec *spec, struct nuna_plan_variant *variant,
                          struct nuna_error *err)
 {
-    char *value = strchr(word, '=');
-    if (value != NULL)
-        *value++ = '\0';
+    char *equals = strchr(word, '=');
+    const char *value = equals == NULL ? NULL : equals + 1;
+    if (equals != NULL)
+        *equals = '\0';
     size_t option = 0;
     while (option < OPT_COUNT && strcmp(word, options[option]) != 0)
         option++;
@@ -71,13 +73,15 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
         return variant->own_apart || strcmp(value, "first") == 0 ||
                unknown(text, "place of the own block", value, own_places, 2, err);
     }
-    if (strcmp(value, "allpairs") == 0 || strcmp(value, "all-pairs") == 0)
-        spec->algorithm = NUNA_ALLPAIRS;
-    else if (strcmp(value, "ring") == 0)
-        spec->algorithm = NUNA_RING;
-    else
-        return unknown(text, "algorithm", value, algorithms, 2, err);
-    return true;
+    if (strcmp(value, "all-pairs") == 0)
+        value = "allpairs";
+    size_t count = sizeof algorithms / sizeof algorithms[0];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(value, algorithms[i]) == 0) {
+            spec->algorithm = (enum nuna_algorithm)i;
+            return true;
+        }
+    return unknown(text, "algorithm", value, algorithms, count, err);
 }
 
 struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,

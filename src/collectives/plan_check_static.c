@@ -248,10 +248,9 @@ static bool check_gpu(const struct nuna_plan *plan, uint32_t gpu, struct nuna_er
     }
     for (uint32_t i = 0; good && i < g->barrier_count; i++) {
         if (uses[i].users != uses[i].blocks)
-            good = nuna_fail(
-                err, NUNA_EXIT_BAD_INPUT,
-                "%s: GPU %u barrier %u: is for %u threadblocks, but %u use it: who meets whom would be a matter of time",
-                plan->source, gpu, i, uses[i].blocks, uses[i].users);
+            good = nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                             "%s: GPU %u barrier %u: is for %u threadblocks, but %u use it",
+                             plan->source, gpu, i, uses[i].blocks, uses[i].users);
     }
     free(uses);
     return good;

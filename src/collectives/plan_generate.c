@@ -1,6 +1,4 @@
-#include "collectives/plan_build.h"
-#include "collectives/plan_io.h"
-#include "core/group.h"
+#include "collectives/plan_generate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,25 +8,6 @@
 
 #define GPUS_MAX     4096u
 #define CHANNELS_MAX 1024u
-
-struct gen {
-    struct nuna_builder builder;
-    const struct nuna_plan_spec *spec;
-    uint32_t gpus, channels;
-    uint32_t own; /* the GPU being written */
-    struct nuna_group group;
-    bool own_apart;
-};
-
-static uint32_t rank_after(const struct gen *gen, uint32_t steps)
-{
-    return (gen->own + steps) % gen->gpus;
-}
-
-static uint32_t rank_before(const struct gen *gen, uint32_t steps)
-{
-    return (gen->own + gen->gpus - steps % gen->gpus) % gen->gpus;
-}
 
 /* The peer of an all-pairs plan at a relative position, from 1 on. */
 static uint32_t peer_at(const struct gen *gen, uint32_t distance)
@@ -42,63 +21,10 @@ static uint32_t reverse_of(const struct gen *gen, uint32_t distance)
     return nuna_group_difference(&gen->group, gen->own, peer_at(gen, distance));
 }
 
-static struct nuna_range chunk(uint32_t gpu, enum nuna_buffer buffer, uint32_t index)
-{
-    return (struct nuna_range){.gpu = gpu, .buffer = (uint8_t)buffer, .index = index, .count = 1};
-}
-
-static struct nuna_channel memory_channel(uint32_t peer, uint32_t peer_channel)
-{
-    return (struct nuna_channel){.peer = peer, .peer_channel = peer_channel};
-}
-
-/* Chunk `channel` of the block that belongs to `rank`. */
-static uint32_t in_block(const struct gen *gen, uint32_t rank, uint32_t channel)
-{
-    return rank * gen->channels + channel;
-}
-
-static void move(struct gen *gen, enum nuna_op_kind kind, struct nuna_range from,
-                 struct nuna_range to)
-{
-    nuna_builder_op(&gen->builder, kind, false);
-    nuna_builder_source(&gen->builder, from);
-    nuna_builder_destination(&gen->builder, to);
-}
-
-static void nop(struct gen *gen)
-{
-    nuna_builder_op(&gen->builder, NUNA_OP_NOP, false);
-}
-
-/* The block must meet between its stores and the signal that announces them. */
-static void announce(struct gen *gen, uint32_t channel_id)
-{
-    nop(gen);
-    nuna_builder_op(&gen->builder, NUNA_OP_SIGNAL, false);
-    nuna_builder_id(&gen->builder, channel_id);
-}
-
-/* Only one thread polls; the rest of the block follows after the meeting. */
-static void await(struct gen *gen, uint32_t channel_id)
-{
-    nuna_builder_op(&gen->builder, NUNA_OP_WAIT, false);
-    nuna_builder_id(&gen->builder, channel_id);
-    nop(gen);
-}
-
 /* All but the all-to-all run in place: what a GPU contributes already stands where it belongs. */
 static bool in_place(const struct nuna_plan_spec *spec)
 {
     return spec->collective != NUNA_ALLTOALL;
-}
-
-/* The part of an all-to-all that never leaves the GPU. */
-static void keep_own(struct gen *gen, uint32_t channel)
-{
-    uint32_t block = in_block(gen, gen->own, channel);
-    move(gen, NUNA_OP_COPY, chunk(gen->own, NUNA_BUF_INPUT, block),
-         chunk(gen->own, NUNA_BUF_OUTPUT, block));
 }
 
 /* ---- all-pairs ---- */
@@ -284,6 +210,22 @@ static void lone_gpu(struct gen *gen)
     }
 }
 
+struct algorithm {
+    const char *name;
+    bool (*prepare)(struct gen *gen, struct nuna_error *err); /* NULL: nothing to do */
+    void (*gpu)(struct gen *gen);
+    void (*let_go)(struct gen *gen);
+    bool alltoall; /* there is a plan for it */
+};
+
+static const struct algorithm algorithms[] = {
+    [NUNA_ALLPAIRS] = {"allpairs", NULL, pairs_gpu, NULL, true},
+    [NUNA_RING] = {"ring", NULL, ring_gpu, NULL, false},
+    [NUNA_DOUBLING] = {"doubling", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
+    [NUNA_TWO_STEP] = {"twostep", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
+    [NUNA_TREE] = {"tree", nuna_tree_prepare, nuna_tree_gpu, nuna_tree_free, false},
+};
+
 static void gpu_plan(struct gen *gen)
 {
     uint32_t all = gen->gpus * gen->channels;
@@ -293,10 +235,8 @@ static void gpu_plan(struct gen *gen)
     nuna_builder_gpu(&gen->builder, gen->own);
     if (gen->gpus == 1)
         lone_gpu(gen);
-    else if (gen->spec->algorithm == NUNA_RING)
-        ring_gpu(gen);
     else
-        pairs_gpu(gen);
+        algorithms[gen->spec->algorithm].gpu(gen);
 }
 
 static bool refuse_size(const struct nuna_plan_spec *spec, uint64_t bytes, struct nuna_error *err)
@@ -323,9 +263,12 @@ static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "cannot generate a plan for this collective, expected allgather, "
                          "allreduce, reducescatter or alltoall");
-    if (spec->algorithm == NUNA_RING && spec->collective == NUNA_ALLTOALL)
+    if (!algorithms[spec->algorithm].alltoall && spec->collective == NUNA_ALLTOALL)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "there is no ring plan for alltoall; use algorithm=allpairs");
+                         "there is no %s plan for alltoall; use algorithm=allpairs",
+                         algorithms[spec->algorithm].name);
+    if (spec->algorithm != NUNA_ALLPAIRS && spec->algorithm != NUNA_RING)
+        return true; /* their lists are shorter; the first GPU's part tells their size */
     /* Either algorithm makes at least five operations, one of them with two ranges, for each GPU,
      * channel, and step or peer. */
     uint64_t per_step = 5 * sizeof(struct nuna_op) + 2 * sizeof(struct nuna_range);
@@ -372,7 +315,14 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
 
     struct nuna_plan *plan = gen.builder.plan;
     const char *collective = nuna_collective_name(spec->collective);
-    const char *algorithm = spec->algorithm == NUNA_RING ? "ring" : "allpairs";
+    const struct algorithm *how = &algorithms[spec->algorithm];
+    const char *algorithm = how->name;
+    bool prepared = how->prepare != NULL && gen.gpus > 1;
+    if (prepared && !how->prepare(&gen, err)) {
+        how->let_go(&gen);
+        nuna_builder_discard(&gen.builder);
+        return NULL;
+    }
     plan->collective = spec->collective;
     plan->inplace = in_place(spec);
     plan->gpus_per_node = spec->algorithm == NUNA_ALLPAIRS ? gen.group.node : 1;
@@ -389,14 +339,18 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
     if (gen.own_apart)
         snprintf(plan->source + used, sizeof plan->source - used, ",own=apart");
 
-    for (gen.own = 0; gen.own < gen.gpus && !nuna_builder_failed(&gen.builder); gen.own++) {
+    bool fits = true;
+    for (gen.own = 0; fits && gen.own < gen.gpus && !nuna_builder_failed(&gen.builder); gen.own++) {
         gpu_plan(&gen);
-        /* All GPUs' parts are of one size. */
-        if (gen.own == 0 && bytes_of(plan) * gen.gpus > PLAN_BYTES_MAX) {
-            refuse_size(spec, bytes_of(plan) * gen.gpus, err);
-            nuna_builder_discard(&gen.builder);
-            return NULL;
-        }
+        /* All GPUs' parts are of about one size. */
+        uint64_t bytes = bytes_of(plan) * gen.gpus;
+        if (gen.own == 0 && bytes > PLAN_BYTES_MAX)
+            fits = refuse_size(spec, bytes, err);
     }
-    return nuna_builder_finish(&gen.builder, err);
+    if (prepared)
+        how->let_go(&gen);
+    if (fits)
+        return nuna_builder_finish(&gen.builder, err);
+    nuna_builder_discard(&gen.builder);
+    return NULL;
 }

@@ -16,6 +16,9 @@ struct nuna_plan *nuna_plan_parse(struct nuna_json_text *text, struct nuna_error
 enum nuna_algorithm {
     NUNA_ALLPAIRS,
     NUNA_RING,
+    NUNA_DOUBLING, /* recursive doubling and halving, by distances, so for any number of GPUs */
+    NUNA_TWO_STEP, /* two rounds over about the square root of the GPUs */
+    NUNA_TREE,     /* double binary tree: the channels take turns */
 };
 
 struct nuna_plan_spec {
@@ -49,6 +52,11 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
 
 /* Writes MSCCL++ JSON version 2. False when writing failed. */
 bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out);
+
+/* Writes MSCCL XML: puts and their signals and waits become sends and receives, barriers become
+ * dependencies. False when writing failed, or, with errno EINVAL, when the plan cannot be expressed
+ * so: a threadblock has several peers to send to or to receive from, or uses semaphores. */
+bool nuna_plan_write_xml(const struct nuna_plan *plan, FILE *out);
 
 /* What the checker found. */
 struct nuna_plan_verdict {

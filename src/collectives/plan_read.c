@@ -147,11 +147,7 @@ static void finish_json(struct nuna_plan *plan)
 static struct nuna_plan *read_document(const struct nuna_json_doc *doc, struct nuna_error *err)
 {
     bool version1;
-    if (!cJSON_IsObject(doc->root)) {
-        nuna_json_fail(doc, NULL, err, "the top level is not an object, expected {\"name\": ...}");
-        return NULL;
-    }
-    if (!nuna_read_family(doc, &version1, err))
+    if (!nuna_json_is_object(doc, NULL, doc->root, err) || !nuna_read_family(doc, &version1, err))
         return NULL;
     int gpu_count = cJSON_GetArraySize(nuna_json_get(doc->root, "gpus"));
     if (gpu_count > (int)NUNA_GPUS_MAX) {

@@ -207,7 +207,7 @@ static bool check_pairs(struct nuna_plan_reader *reader, const struct nuna_json_
 {
     if (op->kind == NUNA_OP_REDUCE || op->kind == NUNA_OP_FORWARD || op->src_count == op->dst_count)
         return true;
-    if (op->src_count != 1 || nuna_builder_failed(&reader->builder))
+    if (op->kind != NUNA_OP_PUT || op->src_count != 1 || nuna_builder_failed(&reader->builder))
         return nuna_json_fail(reader->doc, &(struct nuna_json_path){at, "dst_buff", 0}, reader->err,
                               "has %u entries, expected %u as in src_buff", op->dst_count,
                               op->src_count);

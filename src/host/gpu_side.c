@@ -106,7 +106,7 @@ static void send_to_host(struct nuna_host_gpu *gpu, uint32_t handle, nuna_time t
     nuna_piece_put(&gpu->pieces, handle);
 }
 
-static uint32_t wire_bytes(const struct nuna_host_gpu *gpu, const struct nuna_piece *piece)
+static uint32_t wire_bytes(const struct nuna_host_gpu *gpu, const struct nuna_host_piece *piece)
 {
     return piece->phase == NUNA_PIECE_DATA ? piece->bytes : gpu->shape->control_bytes;
 }
@@ -114,7 +114,7 @@ static uint32_t wire_bytes(const struct nuna_host_gpu *gpu, const struct nuna_pi
 /* Sends the piece out of its port and lets its record go. */
 static void send_to_peer(struct nuna_host_gpu *gpu, uint32_t handle, uint32_t dest)
 {
-    const struct nuna_piece *piece = nuna_piece(&gpu->pieces, handle);
+    const struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
     nuna_time now = gpu->lp->now, free_at = gpu->scaleup->egress[piece->port].free_at;
     nuna_time at_switch =
         nuna_scaleup_depart(gpu->scaleup, piece->port, now, wire_bytes(gpu, piece));
@@ -144,8 +144,8 @@ static void issue_piece(struct nuna_host_gpu *gpu, uint32_t index,
     struct nuna_copy_engine *engine = &gpu->engines[index];
     uint64_t rest = task->bytes - engine->issued;
     uint32_t handle = nuna_piece_get(&gpu->pieces);
-    struct nuna_piece *piece = nuna_piece(&gpu->pieces, handle);
-    *piece = (struct nuna_piece){
+    struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
+    *piece = (struct nuna_host_piece){
         .offset = task->offset + engine->issued,
         .bytes = (uint32_t)(rest < shape->piece_bytes ? rest : shape->piece_bytes),
         .engine = index,
@@ -271,7 +271,7 @@ static void copy_done(struct nuna_host_gpu *gpu, uint32_t index)
 /* A piece of one of this GPU's copies is where it should be. */
 static void credit(struct nuna_host_gpu *gpu, uint32_t handle)
 {
-    struct nuna_piece *piece = nuna_piece(&gpu->pieces, handle);
+    struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
     uint32_t index = piece->engine;
     struct nuna_copy_engine *engine = &gpu->engines[index];
     engine->landed += piece->bytes;
@@ -287,7 +287,7 @@ static void credit(struct nuna_host_gpu *gpu, uint32_t handle)
 
 static void enter_switch(struct nuna_host_gpu *gpu, uint32_t handle)
 {
-    const struct nuna_piece *piece = nuna_piece(&gpu->pieces, handle);
+    const struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
     struct nuna_server *output = &gpu->scaleup->output[piece->port];
     nuna_time now = gpu->lp->now, free_at = output->free_at;
     nuna_time in = nuna_scaleup_arrive(gpu->scaleup, piece->port, now, wire_bytes(gpu, piece));
@@ -307,7 +307,7 @@ static void enter_port(struct nuna_host_gpu *gpu, uint32_t handle)
 
 static void memory_done(struct nuna_host_gpu *gpu, uint32_t handle)
 {
-    struct nuna_piece *piece = nuna_piece(&gpu->pieces, handle);
+    struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
     bool own = piece->gpu == gpu->gpu;
     if (own && piece->phase == NUNA_PIECE_DATA) {
         credit(gpu, handle); /* read or pulled */

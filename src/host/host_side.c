@@ -31,7 +31,7 @@ struct nuna_message *nuna_host_message_to(struct nuna_lp *lp, const struct nuna_
 }
 
 /* The resource of a step, and the time from its end to the next step. */
-static struct nuna_link *resource(struct nuna_host_side *side, const struct nuna_piece *piece,
+static struct nuna_link *resource(struct nuna_host_side *side, const struct nuna_host_piece *piece,
                                   enum step step, nuna_time *ret_latency)
 {
     const struct nuna_host_shape *shape = side->shape;
@@ -61,7 +61,7 @@ static struct nuna_link *resource(struct nuna_host_side *side, const struct nuna
 void nuna_host_side_advance(struct nuna_host_side *side, uint32_t handle)
 {
     const struct nuna_host_shape *shape = side->shape;
-    struct nuna_piece *piece = nuna_piece(&side->pieces, handle);
+    struct nuna_host_piece *piece = nuna_piece(&side->pieces, handle);
     bool write = piece->op == NUNA_COPY_WRITE;
     bool far = piece->home != nuna_host_socket(shape, piece->gpu);
     const uint8_t *route = routes[write][far];

@@ -21,7 +21,7 @@ void nuna_piece_pool_grow(struct nuna_piece_pool *pool)
     const uint32_t size = 1u << NUNA_PIECE_SLAB_BITS;
     if (pool->slab_count == pool->slab_capacity) {
         uint32_t capacity = pool->slab_capacity ? 2 * pool->slab_capacity : 16;
-        struct nuna_piece **slabs = realloc(pool->slabs, capacity * sizeof *slabs);
+        struct nuna_host_piece **slabs = realloc(pool->slabs, capacity * sizeof *slabs);
         if (!slabs) {
             pool->out_of_memory = true;
             return;
@@ -29,7 +29,7 @@ void nuna_piece_pool_grow(struct nuna_piece_pool *pool)
         pool->slabs = slabs;
         pool->slab_capacity = capacity;
     }
-    struct nuna_piece *slab =
+    struct nuna_host_piece *slab =
         pool->slab_count < UINT32_MAX >> NUNA_PIECE_SLAB_BITS ? nuna_arena_slab(pool->arena) : NULL;
     if (!slab) {
         pool->out_of_memory = true;
@@ -54,7 +54,7 @@ struct payload {
 };
 _Static_assert(sizeof(struct payload) <= sizeof((struct nuna_message){0}.payload), "fits");
 
-void nuna_piece_pack(const struct nuna_piece *piece, struct nuna_message *message)
+void nuna_piece_pack(const struct nuna_host_piece *piece, struct nuna_message *message)
 {
     struct payload payload = {
         .offset_low = (uint32_t)piece->offset,
@@ -70,11 +70,11 @@ void nuna_piece_pack(const struct nuna_piece *piece, struct nuna_message *messag
     memcpy(message->payload, &payload, sizeof payload);
 }
 
-void nuna_piece_unpack(struct nuna_piece *piece, const struct nuna_message *message)
+void nuna_piece_unpack(struct nuna_host_piece *piece, const struct nuna_message *message)
 {
     struct payload payload;
     memcpy(&payload, message->payload, sizeof payload);
-    *piece = (struct nuna_piece){
+    *piece = (struct nuna_host_piece){
         .offset = (uint64_t)payload.offset_high << 32 | payload.offset_low,
         .bytes = payload.bytes,
         .engine = payload.engine,

@@ -23,7 +23,7 @@ enum nuna_piece_phase {
     NUNA_PIECE_ACK,     /* written; back to the engine */
 };
 
-struct nuna_piece {
+struct nuna_host_piece {
     uint64_t offset; /* in the host buffer */
     uint32_t bytes;
     uint32_t engine; /* of the GPU that carries the copy out */
@@ -37,11 +37,11 @@ struct nuna_piece {
 
 #define NUNA_PIECE_SLAB_BITS 11u /* 2,048 records of 32 bytes: one slab */
 #define NUNA_NO_PIECE        0u  /* a handle that is never given out */
-_Static_assert(sizeof(struct nuna_piece) << NUNA_PIECE_SLAB_BITS <= NUNA_SLAB_BYTES, "fits");
+_Static_assert(sizeof(struct nuna_host_piece) << NUNA_PIECE_SLAB_BITS <= NUNA_SLAB_BYTES, "fits");
 
 struct nuna_piece_pool {
     struct nuna_arena *arena; /* owns the records */
-    struct nuna_piece **slabs;
+    struct nuna_host_piece **slabs;
     uint32_t slab_count, slab_capacity;
     uint32_t free;
     uint64_t in_use;
@@ -52,7 +52,8 @@ bool nuna_piece_pool_init(struct nuna_piece_pool *pool, struct nuna_arena *arena
 void nuna_piece_pool_finish(struct nuna_piece_pool *pool);
 void nuna_piece_pool_grow(struct nuna_piece_pool *pool);
 
-static inline struct nuna_piece *nuna_piece(const struct nuna_piece_pool *pool, uint32_t handle)
+static inline struct nuna_host_piece *nuna_piece(const struct nuna_piece_pool *pool,
+                                                 uint32_t handle)
 {
     return &pool->slabs[handle >> NUNA_PIECE_SLAB_BITS]
                        [handle & ((1u << NUNA_PIECE_SLAB_BITS) - 1)];
@@ -82,7 +83,7 @@ static inline void nuna_piece_put(struct nuna_piece_pool *pool, uint32_t handle)
 }
 
 /* Into a message and out again. */
-void nuna_piece_pack(const struct nuna_piece *piece, struct nuna_message *message);
-void nuna_piece_unpack(struct nuna_piece *piece, const struct nuna_message *message);
+void nuna_piece_pack(const struct nuna_host_piece *piece, struct nuna_message *message);
+void nuna_piece_unpack(struct nuna_host_piece *piece, const struct nuna_message *message);
 
 #endif

@@ -103,15 +103,19 @@ static inline struct nuna_plan *one_way(uint32_t chunks, uint32_t from, uint32_t
         b.plan->gpus[g].chunks[NUNA_BUF_INPUT] = b.plan->gpus[g].chunks[NUNA_BUF_OUTPUT] = chunks;
         nuna_builder_gpu(&b, g);
         for (uint32_t i = 0; i < streams; i++)
-            nuna_builder_channel(&b, g, (struct nuna_channel){1 - g, i});
+            nuna_builder_channel(&b, g, (struct nuna_channel){.peer = 1 - g, .peer_channel = i});
         for (uint32_t i = 0; g == 0 && i < idle; i++)
             nuna_builder_threadblock(&b, g);
         for (uint32_t i = 0; i < streams; i++) {
             nuna_builder_threadblock(&b, g);
             if (g == 0) {
                 nuna_builder_op(&b, NUNA_OP_PUT, false);
-                nuna_builder_source(&b, (struct nuna_range){0, NUNA_BUF_INPUT, from + i, 1});
-                nuna_builder_destination(&b, (struct nuna_range){1, NUNA_BUF_OUTPUT, to + i, 1});
+                nuna_builder_source(
+                    &b,
+                    (struct nuna_range){.buffer = NUNA_BUF_INPUT, .index = from + i, .count = 1});
+                nuna_builder_destination(
+                    &b, (struct nuna_range){
+                            .gpu = 1, .buffer = NUNA_BUF_OUTPUT, .index = to + i, .count = 1});
             }
             nuna_builder_op(&b, g == 0 ? NUNA_OP_SIGNAL : NUNA_OP_WAIT, false);
             nuna_builder_id(&b, i);

@@ -4,6 +4,8 @@
 #include "collectives/plan_build.h"
 #include "collectives/plan_io.h"
 
+#include "default_shape.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ struct pending {
 
 struct ideal {
     const struct nuna_plan *plan;
+    struct nuna_shape shape;
     nuna_time transfer_time, spread; /* an operation takes transfer_time + op * 37 % (spread + 1) */
     nuna_time now;
     struct nuna_exec *execs;
@@ -44,7 +47,7 @@ static void promise(struct ideal *ideal, struct pending pending)
     ideal->pending[ideal->pending_count++] = pending;
 }
 
-static bool transfer(void *machine, uint32_t tb, uint32_t op)
+static bool transfer(void *machine, uint32_t tb, uint32_t op, const struct nuna_move *move)
 {
     const struct seat *seat = machine;
     struct ideal *ideal = seat->ideal;
@@ -55,14 +58,15 @@ static bool transfer(void *machine, uint32_t tb, uint32_t op)
     return false;
 }
 
-static bool send_flags(void *machine, uint32_t tb, uint32_t op)
+static bool send_flags(void *machine, uint32_t tb, uint32_t op, const uint32_t *channels,
+                       uint32_t count, bool ordered)
 {
     const struct seat *seat = machine;
     struct ideal *ideal = seat->ideal;
     const struct nuna_plan *plan = ideal->plan;
     ideal->runs[op]++;
-    for (uint32_t i = 0; i < plan->ops[op].id_count; i++) {
-        uint32_t id = plan->gpus[seat->gpu].channel_at + plan->ids[plan->ops[op].id_at + i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = plan->gpus[seat->gpu].channel_at + channels[i];
         const struct nuna_channel *channel = &plan->channels[id];
         promise(ideal, (struct pending){ideal->now + FLAG_TIME, channel->peer, 0,
                                         channel->peer_channel, op});
@@ -84,6 +88,7 @@ static void ideal_init(struct ideal *ideal, const struct nuna_plan *plan, nuna_t
 {
     *ideal =
         (struct ideal){.plan = plan, .transfer_time = transfer_time, .spread = spread, .now = 0};
+    ideal->shape = default_shape(plan, 1 << 20);
     ideal->execs = calloc(plan->gpu_count, sizeof *ideal->execs);
     ideal->seats = calloc(plan->gpu_count, sizeof *ideal->seats);
     ideal->log = calloc(plan->op_count + 1, sizeof *ideal->log);
@@ -96,8 +101,8 @@ static void ideal_init(struct ideal *ideal, const struct nuna_plan *plan, nuna_t
         ideal->waited_on[op] = NUNA_NONE;
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
         ideal->seats[g] = (struct seat){ideal, g};
-        cr_assert(
-            nuna_exec_init(&ideal->execs[g], plan, g, &machine, &ideal->seats[g], ideal->log));
+        cr_assert(nuna_exec_init(&ideal->execs[g], &ideal->shape, g, &machine, &ideal->seats[g],
+                                 ideal->log));
     }
 }
 
@@ -303,7 +308,8 @@ static void hand_gpu(struct hand *hand, uint32_t gpu)
 {
     nuna_builder_gpu(&hand->builder, gpu);
     for (uint32_t c = 0; c < 3; c++)
-        nuna_builder_channel(&hand->builder, gpu, (struct nuna_channel){1 - gpu, c});
+        nuna_builder_channel(&hand->builder, gpu,
+                             (struct nuna_channel){.peer = 1 - gpu, .peer_channel = c});
 }
 
 /* One threadblock in letters: c copy, n nop, s and w signal and wait on channel 0, S and W on 0, 1

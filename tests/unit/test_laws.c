@@ -1,4 +1,5 @@
 /* What must hold for every simulation: conservation, monotony, determinism, symmetry. */
+#include "default_shape.h"
 #include "sim_scene.h"
 
 #include <pthread.h>
@@ -118,7 +119,7 @@ static void check_conservation(const struct scene *scene)
     cr_assert_eq(accessed, due, "%s: memory moved %" PRIu64 " bytes, expected %" PRIu64, plan->name,
                  accessed, due);
     cr_assert_eq(result.bytes_delivered, result.bytes_requested);
-    cr_assert_eq(result.bytes_requested, nuna_plan_remote_bytes(plan, scene->size));
+    cr_assert_eq(result.bytes_requested, remote_bytes(plan, scene->size));
     cr_assert_eq(result.stores, stores);
     free(out);
     nuna_sim_destroy(sim);

@@ -4,6 +4,8 @@
 #include "collectives/plan_io.h"
 #include "pod/layout.h"
 
+#include "default_shape.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,7 +86,8 @@ static uint64_t check_buffer(const struct nuna_plan *plan, const struct nuna_lay
 static void check_image(const struct nuna_plan *plan, uint64_t size, uint64_t page)
 {
     struct nuna_layout layout;
-    cr_assert(nuna_layout_init(&layout, plan, size, page, LINE));
+    struct nuna_shape shape = default_shape(plan, size);
+    cr_assert(nuna_layout_init(&layout, &shape, page, LINE));
     cr_assert_eq(layout.gpu_count, plan->gpu_count);
     cr_assert_eq(layout.flag_stride, LINE);
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
@@ -131,7 +134,8 @@ static uint32_t per_block(const struct nuna_plan *plan, int buffer, uint32_t cha
 static void check_relabelled(const struct nuna_plan *plan, uint32_t channels, uint64_t size)
 {
     struct nuna_layout layout;
-    cr_assert(nuna_layout_init(&layout, plan, size, 4096, LINE));
+    struct nuna_shape shape = default_shape(plan, size);
+    cr_assert(nuna_layout_init(&layout, &shape, 4096, LINE));
     uint32_t ranks = plan->gpu_count;
     for (uint32_t d = 0; d < ranks; d++) {
         for (int b = 0; b < NUNA_BUFFER_COUNT; b++) {
@@ -183,7 +187,8 @@ Test(layout, every_gpu_sees_the_same_image_out_of_place)
 static void check_order(struct nuna_plan *plan, uint32_t channels)
 {
     struct nuna_layout layout;
-    cr_assert(nuna_layout_init(&layout, plan, 1000003, 4096, LINE));
+    struct nuna_shape shape = default_shape(plan, 1000003);
+    cr_assert(nuna_layout_init(&layout, &shape, 4096, LINE));
     int buffer = plan->collective == NUNA_REDUCESCATTER ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
         const struct nuna_chunk_place *chunks = layout.gpus[g].chunks[buffer];
@@ -214,7 +219,8 @@ static void check_in_place(struct nuna_plan *plan, uint32_t channels)
         return;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         struct nuna_layout layout;
-        cr_assert(nuna_layout_init(&layout, plan, sizes[s], 4096, LINE));
+        struct nuna_shape shape = default_shape(plan, sizes[s]);
+        cr_assert(nuna_layout_init(&layout, &shape, 4096, LINE));
         for (uint32_t g = 0; g < plan->gpu_count; g++) {
             const uint32_t *count = plan->gpus[g].chunks;
             const struct nuna_layout_gpu *gpu = &layout.gpus[g];
@@ -252,7 +258,8 @@ Test(layout, packing_keeps_domains_apart)
         generate((struct nuna_plan_spec){NUNA_ALLTOALL, NUNA_ALLPAIRS, GPUS, CHANNELS});
     for (uint64_t size = 30000; size <= 120000; size += 30000) { /* chunks around a page */
         struct nuna_layout layout;
-        cr_assert(nuna_layout_init(&layout, plan, size, PAGE, LINE));
+        struct nuna_shape shape = default_shape(plan, size);
+        cr_assert(nuna_layout_init(&layout, &shape, PAGE, LINE));
         uint32_t domain[GPUS * 2 * GPUS * CHANNELS];
         for (uint32_t i = 0; i < COUNT(domain); i++)
             domain[i] = i % (DOMAINS + 1) == DOMAINS ? UINT32_MAX : i % (DOMAINS + 1);
@@ -299,7 +306,8 @@ Test(layout, all_to_all_in_numbers)
 {
     struct nuna_plan *plan = generate((struct nuna_plan_spec){NUNA_ALLTOALL, NUNA_ALLPAIRS, 3, 1});
     struct nuna_layout layout;
-    cr_assert(nuna_layout_init(&layout, plan, 1200, 4096, LINE));
+    struct nuna_shape shape = default_shape(plan, 1200);
+    cr_assert(nuna_layout_init(&layout, &shape, 4096, LINE));
     static const uint64_t due[3][3] = {{0, 400, 800}, {800, 0, 400}, {400, 800, 0}};
     for (uint32_t g = 0; g < 3; g++)
         for (uint32_t i = 0; i < 3; i++) {
@@ -325,13 +333,14 @@ Test(layout, other_plans)
         builder.plan->gpus[g] = gpus[g];
         nuna_builder_gpu(&builder, g);
     }
-    nuna_builder_channel(&builder, 1, (struct nuna_channel){0, 0});
+    nuna_builder_channel(&builder, 1, (struct nuna_channel){.peer = 0});
     struct nuna_plan *plan = nuna_builder_finish(&builder, &err);
     cr_assert_not_null(plan, "%s", err.message);
     for (size_t p = 0; p < COUNT(pages); p++) {
         check_image(plan, 10000, pages[p]);
         struct nuna_layout layout;
-        cr_assert(nuna_layout_init(&layout, plan, 10000, pages[p], LINE));
+        struct nuna_shape shape = default_shape(plan, 10000);
+        cr_assert(nuna_layout_init(&layout, &shape, pages[p], LINE));
         for (int b = 0; b < NUNA_BUFFER_COUNT; b++)
             for (uint32_t i = 1; i < plan->gpus[0].chunks[b]; i++)
                 cr_assert_gt(layout.gpus[0].chunks[b][i].position,

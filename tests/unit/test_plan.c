@@ -1,6 +1,8 @@
 /* Chunk arithmetic, the generator and the builtin: text. */
 #include "collectives/plan_io.h"
 
+#include "default_shape.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,11 +166,11 @@ static void check_generated(enum nuna_collective collective, enum nuna_algorithm
     struct nuna_error err;
     struct nuna_plan_verdict verdict;
     struct nuna_plan *plan = generate(collective, algorithm, gpus, channels);
-    cr_assert(nuna_plan_check(plan, &verdict, &err), "%s", err.message);
+    cr_assert(check_plan(plan, &verdict, &err), "%s", err.message);
     cr_assert(verdict.proved);
     for (size_t s = 0; s < COUNT(sizes); s++) {
         check_puts(plan, sizes[s]);
-        cr_assert_eq(nuna_plan_remote_bytes(plan, sizes[s]), expected_remote(plan, sizes[s]),
+        cr_assert_eq(remote_bytes(plan, sizes[s]), expected_remote(plan, sizes[s]),
                      "%s, %" PRIu64 " B", plan->source, sizes[s]);
     }
     nuna_plan_destroy(plan);
@@ -225,7 +227,7 @@ Test(plan, one_gpu_copies_at_most)
         cr_expect_eq(plan->threadblock_count, 3);
         cr_expect_eq(plan->op_count, collective == NUNA_ALLTOALL ? 3 : 0);
         cr_expect_eq(plan->channel_count, 0);
-        cr_expect_eq(nuna_plan_remote_bytes(plan, 1000), 0);
+        cr_expect_eq(remote_bytes(plan, 1000), 0);
         nuna_plan_destroy(plan);
     }
 }
@@ -248,7 +250,7 @@ static const struct refused {
     {{NUNA_ALLTOALL, NUNA_RING, 2, 1},
      "there is no ring plan for alltoall; use algorithm=allpairs"},
     {{NUNA_ALLGATHER, NUNA_ALLPAIRS, 4096, 1024},
-     "a plan for 4096 GPUs with 1024 channels would take at least 2817360 MiB of memory, the limit "
+     "a plan for 4096 GPUs with 1024 channels would take at least 3800160 MiB of memory, the limit "
      "is 6144 MiB; use fewer channels or GPUs"},
 };
 
@@ -289,7 +291,8 @@ static const struct builtin_case {
     {"alltoall,gpus=-1", "builtin:alltoall,gpus=-1: gpus: \"-1\" is not a number from 1 to 4096"},
     {"alltoall,gpus=", "builtin:alltoall,gpus=: gpus: \"\" is not a number from 1 to 4096"},
     {"allreduce,algorithm=rign", "builtin:allreduce,algorithm=rign: unknown algorithm \"rign\", "
-                                 "did you mean \"ring\", expected allpairs or ring"},
+                                 "did you mean \"ring\", expected allpairs, ring, doubling, "
+                                 "twostep or tree"},
     {"alltoall,algorithm=ring", "there is no ring plan for alltoall; use algorithm=allpairs"},
 };
 

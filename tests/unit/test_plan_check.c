@@ -1,6 +1,8 @@
 /* The plan checker against plans with one fault each. */
 #include "collectives/plan_io.h"
 
+#include "default_shape.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,14 +36,14 @@ static bool accepted(const struct nuna_plan *plan)
 {
     struct nuna_error err;
     struct nuna_plan_verdict verdict;
-    return nuna_plan_check(plan, &verdict, &err);
+    return check_plan(plan, &verdict, &err);
 }
 
 static const char *refusal(const struct nuna_plan *plan)
 {
     static _Thread_local struct nuna_error err;
     struct nuna_plan_verdict verdict;
-    cr_assert(!nuna_plan_check(plan, &verdict, &err), "the plan was accepted");
+    cr_assert(!check_plan(plan, &verdict, &err), "the plan was accepted");
     cr_assert_eq(err.code, NUNA_EXIT_BAD_INPUT);
     return err.message;
 }
@@ -400,10 +402,10 @@ Test(plan_check, reused_scratch_is_a_race)
 Test(plan_check, semaphores_order_threadblocks)
 {
     struct nuna_range ranges[] = {
-        {0, NUNA_BUF_INPUT, 0, 2},
-        {0, NUNA_BUF_SCRATCH, 0, 2},
-        {0, NUNA_BUF_SCRATCH, 0, 2},
-        {0, NUNA_BUF_OUTPUT, 0, 2},
+        {.buffer = NUNA_BUF_INPUT, .count = 2},
+        {.buffer = NUNA_BUF_SCRATCH, .count = 2},
+        {.buffer = NUNA_BUF_SCRATCH, .count = 2},
+        {.buffer = NUNA_BUF_OUTPUT, .count = 2},
     };
     struct nuna_op ops[] = {
         {.kind = NUNA_OP_COPY, .src_count = 1, .dst_count = 1, .src_at = 0, .dst_at = 1},
@@ -411,7 +413,8 @@ Test(plan_check, semaphores_order_threadblocks)
         {.kind = NUNA_OP_SEM_ACQUIRE, .id_count = 1},
         {.kind = NUNA_OP_COPY, .src_count = 1, .dst_count = 1, .src_at = 2, .dst_at = 3},
     };
-    struct nuna_threadblock threadblocks[] = {{0, 2}, {2, 2}};
+    struct nuna_threadblock threadblocks[] = {{.op_at = 0, .op_count = 2},
+                                              {.op_at = 2, .op_count = 2}};
     struct nuna_plan_gpu gpu = {.chunks = {2, 2, 2}, .tb_count = 2, .sem_count = 1};
     uint32_t ids[] = {0}, initial[] = {0};
     struct nuna_plan plan = {
@@ -437,7 +440,8 @@ Test(plan_check, semaphores_order_threadblocks)
     initial[0] = 0;
     ops[1].kind = NUNA_OP_NOP;
     expect_message(&plan, "deadlock, 1 threadblock waits for ever:\n"
-                          "  GPU 0 threadblock 1 op 0 (sem_acquire) waits for semaphore 0");
+                          "  GPU 0 threadblock 1 op 0 (sem_acquire) waits for semaphore 0, "
+                          "which nobody releases");
     ops[1].kind = NUNA_OP_SEM_RELEASE;
     ids[0] = 1;
     expect_message(&plan, "GPU 0 threadblock 0 op 1: semaphore 1, but GPU 0 has 1");
@@ -448,16 +452,17 @@ Test(plan_check, verdict)
     struct nuna_error err;
     struct nuna_plan_verdict verdict;
     struct nuna_plan *plan = generate(&(struct sample){NUNA_ALLTOALL, NUNA_ALLPAIRS, 5, 2});
-    cr_assert(nuna_plan_check(plan, &verdict, &err));
+    cr_assert(check_plan(plan, &verdict, &err));
     cr_expect(verdict.proved && !verdict.nothing_to_prove);
     cr_expect_eq(verdict.operations, plan->op_count);
     cr_expect_eq(verdict.puts, 40);
     cr_expect_eq(verdict.signals, 40);
 
-    /* The same as something else completes, right or wrong; signals left over do not matter. */
+    /* The same as something else completes, right or wrong; but a signal must not be left over. */
     plan->collective = NUNA_COLLECTIVE_OTHER;
-    plan->ops[nth(plan, NUNA_OP_WAIT, 0)].kind = NUNA_OP_NOP;
-    cr_assert(nuna_plan_check(plan, &verdict, &err));
+    cr_assert(check_plan(plan, &verdict, &err));
     cr_expect(!verdict.proved && verdict.nothing_to_prove);
+    plan->ops[nth(plan, NUNA_OP_WAIT, 0)].kind = NUNA_OP_NOP;
+    cr_assert(strstr(refusal(plan), "1 signal, 0 waits") != NULL);
     nuna_plan_destroy(plan);
 }

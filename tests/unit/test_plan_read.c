@@ -1,6 +1,8 @@
 /* The plan reader: malformed files and their messages, round trips, real files. */
 #include "collectives/plan_io.h"
 
+#include "default_shape.h"
+
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -81,9 +83,8 @@ static char *replaced(const char *from, const char *to)
     return text;
 }
 
-#define SUPPORTED                                                                                   \
-    "supported are nop, put, copy, re, signal, rlxsignal, wait, rlxwait, barrier, sem_acquire and " \
-    "sem_release"
+#define DRAFT                                                                                      \
+    ", as the rest of the file does: an unsupported draft of the format, or a mixture of versions"
 #define OP0 ": gpus[0].threadblocks[0].ops[0]"
 #define OP1 ": gpus[0].threadblocks[0].ops[1]"
 
@@ -126,16 +127,13 @@ static const struct fault {
     {"\"alltoall\"", "17", ": collective: is a number, expected a string"},
     {"\"alltoall\"", "\"a collective with a very long name\"",
      ": collective: is longer than 31 bytes"},
-    {"\"Simple\"", "\"LL\"",
-     ": protocol: \"LL\" (packets) is not supported yet, supported is "
-     "\"Simple\""},
     {"\"Simple\"", "\"LL128\"",
      ": protocol: unknown protocol \"LL128\", the format has \"Simple\" and \"LL\""},
     {"\"inplace\":false", "\"inplace\":0", ": inplace: is a number, expected true or false"},
-    {"\"inplace\":false", "\"inplace\":false,\"reuse_resources\":true",
-     ": reuse_resources: true is not supported yet, supported is false"},
-    {"\"inplace\":false", "\"inplace\":false,\"use_double_scratch_buffer\":true",
-     ": use_double_scratch_buffer: true is not supported yet, supported is false"},
+    {"\"inplace\":false", "\"inplace\":false,\"reuse_resources\":1",
+     ": reuse_resources: is a number, expected true or false"},
+    {"\"inplace\":false", "\"inplace\":false,\"use_double_scratch_buffer\":null",
+     ": use_double_scratch_buffer: is null, expected true or false"},
     {"\"inplace\":false", "\"inplace\":false,\"buffer_alignment\":0",
      ": buffer_alignment: 0 is out of range, expected 1 to 2147483647"},
     {"18446744073709551615", "18446744073709551616",
@@ -160,7 +158,11 @@ static const struct fault {
     {"[1]}],\n\"remote", "[0]}],\n\"remote",
      ": gpus[0].channels[0].connected_to[0]: rank 0 is this GPU itself"},
     {"\"memory\",\"connected_to\"", "\"port\",\"connected_to\"",
-     ": gpus[0].channels[0].channel_type: \"port\" is not supported yet, supported is \"memory\""},
+     ": gpus[0].threadblocks[0].channels[0].channel_ids[0]: memory channel 0, but GPU 0 declares "
+     "0"},
+    {"\"memory\",\"connected_to\"", "\"wire\",\"connected_to\"",
+     ": gpus[0].channels[0].channel_type: unknown channel type \"wire\", expected \"memory\", "
+     "\"port\" or \"switch\""},
     {"\"rank\":1", "\"rank\":7",
      ": gpus[0].remote_buffers[0].rank: rank 7, but the plan has 2 GPUs"},
     {"\"type\":\"o\",\"access", "\"type\":\"x\",\"access",
@@ -182,14 +184,23 @@ static const struct fault {
 
     /* Operations. */
     {"\"copy\"", "\"cpy\"",
-     OP0 ".name: unknown operation \"cpy\", did you mean \"copy\", " SUPPORTED},
-    {"\"copy\"", "\"ppkt\"", OP0 ".name: \"ppkt\" is not supported yet, " SUPPORTED},
-    {"\"copy\"", "\"rs\"",
-     OP0 ".name: \"rs\" is a name from before MSCCL++ 0.8, now \"res\"; " SUPPORTED},
+     OP0 ".name: unknown operation \"cpy\", did you mean \"copy\"; docs/plan-formats.md "
+         "lists them"},
+    {"\"copy\"", "\"ppkt\"", OP0 ".channel_type: is missing, expected a string"},
+    {"\"copy\"", "\"cpkt\"",
+     OP0 ".dst_buff[0]: packets lie in scratch (\"s\"), not in another buffer"},
+    {"\"copy\"", "\"pipeline\"", OP0 ".iter_context: is missing, expected an object"},
+    {"\"copy\"", "\"pws\",\"channel_type\":\"memory\"",
+     OP0 ".channel_type: pws does not work on channels of this type"},
+    {"\"copy\"", "\"glres\",\"channel_type\":\"switch\"",
+     OP0 ".src_buff[0].switch_channel_id: is missing, expected an integer"},
+    {"\"copy\"", "\"rs\"", OP0 ".name: \"rs\" is a name from before MSCCL++ 0.8, now \"res\""},
     {"{\"name\":\"copy\"", "{\"name\":\"copy\",\"tbg_info\":{}",
-     OP0 ".tbg_info: operations shared by several threadblocks are not supported yet"},
-    {"\"copy\"", "\"re\",\"reduce_op\":\"min\"",
-     OP0 ".reduce_op: \"min\" is not supported yet, supported is \"sum\""},
+     OP0 ".tbg_info.tbg_size: is missing, expected an integer"},
+    {"{\"name\":\"copy\"", "{\"name\":\"copy\",\"tbg_info\":{\"tb_id\":2,\"tbg_size\":2}",
+     OP0 ".tbg_info.tb_id: is 2, but tbg_size is 2"},
+    {"\"copy\"", "\"re\",\"reduce_op\":\"avg\"",
+     OP0 ".reduce_op: unknown reduction \"avg\", expected \"sum\", \"min\" or \"max\""},
     {"\"copy\"", "\"sem_acquire\"", OP0 ".semaphore_ids: is missing, expected an array"},
     {"\"copy\"", "\"sem_release\",\"semaphore_ids\":[0]",
      OP0 ".semaphore_ids[0]: semaphore 0, but this GPU has 0"},
@@ -223,19 +234,15 @@ static const struct fault {
     {"\"signal\",\"channel_ids\":[0]", "\"signal\",\"channel_ids\":[]",
      ": gpus[0].threadblocks[0].ops[3].channel_ids: is empty, expected a number"},
 
-    /* Older formats. */
+    /* Drafts and mixtures. */
     {"\"input_chunks\"", "\"inputChunks\"",
-     ": gpus[0].inputChunks: this key belongs to version 1 of the MSCCL++ format (before 0.8), "
-     "which is not supported yet, supported is version 2 (0.8 and later)"},
+     ": gpus[0].output_chunks: this key does not belong to MSCCL++ version 1 (0.5 to 0.7)" DRAFT},
     {"\"connected_to\"", "\"connectedTo\"",
-     ": gpus[0].channels[0].connectedTo: this key belongs to a draft of the MSCCL++ format, which "
-     "is not supported yet, supported is version 2 (MSCCL++ 0.8 and later)"},
-    {"\"collective\"", "\"colletive\"",
-     ": colletive: this key belongs to a draft of the MSCCL++ format, which is not supported yet, "
-     "supported is version 2 (MSCCL++ 0.8 and later)"},
+     ": gpus[0].channels[0].connectedTo: this key does not belong to MSCCL++ version 2 (0.8 and "
+     "later)" DRAFT},
+    {"\"collective\"", "\"colletive\"", ": collective: is missing, expected a string"},
     {"\"name\":\"copy\"", "\"name\":\"copy\",\"cids\":[]",
-     OP0 ".cids: this key belongs to a draft of the MSCCL++ format, which is not supported yet, "
-         "supported is version 2 (MSCCL++ 0.8 and later)"},
+     OP0 ".cids: this key does not belong to MSCCL++ version 2 (0.8 and later)" DRAFT},
 };
 
 Test(plan_read, faults_in_a_good_plan)
@@ -270,12 +277,11 @@ static const struct whole {
     {"{\"gpus\":[0]}", 12, ": gpus[0]: is a number, expected an object"},
     {"{\"gpus\"", 7, ":1:8: the file ends here, is it truncated? Expected ':' after the key"},
     {"{\"gp", 4, ":1:2: the file ends inside this string, is it truncated?"},
-    {"<algo name=\"x\">", 15,
-     ": starts with \"<algo\": XML plans (MSCCL) are not supported yet, supported is MSCCL++ JSON, "
-     "version 2"},
+    {"<algo name=\"x\">", 15, ":1:1: <algo> lacks proto"},
     {"name: x\n", 8, ":1:1: expected a value, found 'n'"},
     {"Operation 7", 11,
-     ": is neither JSON nor XML, expected an MSCCL++ JSON plan, which starts with '{'"},
+     ": is neither JSON nor XML, expected an MSCCL++ plan, which starts with '{', or an MSCCL "
+     "algorithm, which starts with '<'"},
 };
 
 Test(plan_read, files_that_are_no_plan)
@@ -324,7 +330,7 @@ Test(plan_read, harmless_variants)
         struct nuna_plan *plan = read_text(text, strlen(text), &err);
         cr_assert(plan != NULL, "%s", err.message);
         cr_expect_eq(plan->max_size, UINT64_MAX);
-        cr_expect(nuna_plan_check(plan, &verdict, &err) && verdict.proved, "%s", err.message);
+        cr_expect(check_plan(plan, &verdict, &err) && verdict.proved, "%s", err.message);
         nuna_plan_destroy(plan);
         free(text);
     }
@@ -494,7 +500,7 @@ static void read_folder(const char *folder, unsigned *ret_read, unsigned *ret_re
         if (plan != NULL) {
             struct nuna_plan_verdict verdict;
             ++*ret_read;
-            if (nuna_plan_check(plan, &verdict, &err))
+            if (check_plan(plan, &verdict, &err))
                 check_round_trip(plan);
         } else {
             ++*ret_refused;

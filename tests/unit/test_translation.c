@@ -54,6 +54,8 @@ Test(group, differences_and_sums)
 
 Test(group, plans_by_node_are_proved)
 {
+    struct nuna_params defaults;
+    nuna_params_defaults(&defaults);
     for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++)
         for (uint32_t node = 1; node <= 12; node++) {
             if (12 % node != 0)
@@ -62,7 +64,8 @@ Test(group, plans_by_node_are_proved)
             struct nuna_plan_verdict verdict;
             struct nuna_plan *plan =
                 by_node((enum nuna_collective)c, 12, node, c == NUNA_ALLTOALL && node % 2);
-            cr_assert(nuna_plan_check(plan, &verdict, &err), "%s: %s", plan->source, err.message);
+            cr_assert(nuna_plan_check(plan, &defaults, NULL, &verdict, &err), "%s: %s",
+                      plan->source, err.message);
             cr_assert(verdict.proved);
             /* The first peers of GPU 5 are those of its node. */
             const struct nuna_channel *channels = &plan->channels[plan->gpus[5].channel_at];
