@@ -24,9 +24,10 @@ enum nuna_flight_kind {
 
 /* What else a flight is. */
 enum nuna_flight_mark {
-    NUNA_FLIGHT_COUNTED = 1, /* store that counts as arrived: place in stamp[LANDED] till it leaves */
-    NUNA_FLIGHT_CAST = 2,    /* to a switch group, `gpu`; `local` counts the answers to come; what
-                                it accesses is in three stamps till it leaves: AT_PORT and so on */
+    NUNA_FLIGHT_COUNTED =
+        1,                /* store that counts as arrived: place in stamp[LANDED] till it leaves */
+    NUNA_FLIGHT_CAST = 2, /* to a switch group, `gpu`; `local` counts the answers to come; what
+                             it accesses is in three stamps till it leaves: AT_PORT and so on */
 };
 
 enum nuna_flight_phase {
@@ -91,8 +92,9 @@ static inline struct nuna_flight *nuna_flight(const struct nuna_flight_pool *poo
                         [handle & ((1u << NUNA_FLIGHT_CHUNK_BITS) - 1)];
 }
 
-/* The caller fills in all but `marks`, which are none. Out of memory it returns NUNA_NO_FLIGHT, a record that exists but means nothing; the run is then
- * given up at the end of the window. The contents are not cleared. */
+/* The caller fills in all but `marks`, which are none. Out of memory it returns NUNA_NO_FLIGHT, a
+ * record that exists but means nothing; the run is then given up at the end of the window. The
+ * contents are not cleared. */
 static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
 {
     if (__builtin_expect(pool->free == NUNA_NO_FLIGHT, 0))
