@@ -352,7 +352,10 @@ void nuna_staged_gpu(struct gen *gen)
     struct nuna_plan_gpu *gpu = &gen->builder.plan->gpus[gen->own];
     if (collective != NUNA_ALLGATHER)
         gpu->chunks[NUNA_BUF_SCRATCH] = staged->slots * gen->channels;
-    gpu->barrier_count = staged->most > 1 ? gen->channels : 0;
+    /* A single round of stores needs no meeting. */
+    bool reduces = collective == NUNA_ALLREDUCE || collective == NUNA_REDUCESCATTER;
+    bool meets = staged->most > 1 && (reduces || staged->count > 1);
+    gpu->barrier_count = meets ? gen->channels : 0;
     add_channels(gen);
     for (uint32_t p = 0; p < staged->most; p++)
         for (uint32_t channel = 0; channel < gen->channels; channel++) {

@@ -50,7 +50,8 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
 struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,
                                     struct nuna_error *err);
 
-/* Writes MSCCL++ JSON version 2. False when writing failed. */
+/* Writes MSCCL++ JSON version 2. False when writing failed, or, with errno EINVAL, when the plan
+ * has other operations than generated ones have. */
 bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out);
 
 /* Writes MSCCL XML: puts and their signals and waits become sends and receives, barriers become

@@ -140,11 +140,15 @@ uint64_t nuna_shape_turns(const struct nuna_shape *shape, const struct nuna_op *
 {
     const struct nuna_plan *plan = shape->plan;
     uint64_t chunk = 0;
-    for (int b = 0; b < NUNA_BUFFER_COUNT; b++)
-        if (plan->gpus[0].chunks[b] > 0) {
-            uint64_t here = nuna_plan_chunk_bytes(plan, shape->size, 0, (enum nuna_buffer)b, 0);
+    /* The first chunks are the longest, but for the odd bytes of the last. */
+    for (int b = 0; b < NUNA_BUFFER_COUNT; b++) {
+        uint32_t count = plan->gpus[0].chunks[b];
+        for (uint32_t i = 0; count > 0 && i < 2; i++) {
+            uint64_t here = nuna_plan_chunk_bytes(plan, shape->size, 0, (enum nuna_buffer)b,
+                                                  i == 0 ? 0 : count - 1);
             chunk = here > chunk ? here : chunk;
         }
+    }
     uint64_t upper = divide_up(chunk, plan->grain) * plan->grain;
     return divide_up(loop->loop_chunks * upper, loop->loop_unit);
 }

@@ -253,15 +253,37 @@ static void write_plan(struct writer *w)
             plan->grain, plan->min_size, plan->max_size);
 }
 
+static bool op_expressible(const struct nuna_plan *plan, uint32_t gpu, const struct nuna_op *op)
+{
+    if (op->kind > NUNA_OP_SEM_RELEASE || op->flags != 0 || op->parts > 1 ||
+        (op->kind == NUNA_OP_REDUCE && op->dst_count != 1))
+        return false;
+    for (uint32_t i = 0; i < op->src_count; i++) {
+        const struct nuna_range *range = &plan->ranges[op->src_at + i];
+        if (range->form != NUNA_FORM_DATA || range->is_group || range->gpu != gpu)
+            return false;
+    }
+    for (uint32_t i = 0; i < op->dst_count; i++) {
+        const struct nuna_range *range = &plan->ranges[op->dst_at + i];
+        bool here = range->gpu == gpu;
+        if (range->form != NUNA_FORM_DATA || range->is_group || here != (op->kind != NUNA_OP_PUT))
+            return false;
+    }
+    return true;
+}
+
 /* What plans are made of that nunasim generates; others are read only. */
 static bool ops_expressible(const struct nuna_plan *plan)
 {
-    for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].kind > NUNA_OP_SEM_RELEASE || plan->ops[i].flags != 0 ||
-            plan->ops[i].parts > 1)
-            return false;
-    for (size_t i = 0; i < plan->range_count; i++)
-        if (plan->ranges[i].form != NUNA_FORM_DATA || plan->ranges[i].is_group)
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (uint32_t t = 0; t < plan->gpus[g].tb_count; t++) {
+            const struct nuna_threadblock *tb = &plan->threadblocks[plan->gpus[g].tb_at + t];
+            for (uint32_t o = tb->op_at; o < tb->op_at + tb->op_count; o++)
+                if (!op_expressible(plan, g, &plan->ops[o]))
+                    return false;
+        }
+    for (size_t i = 0; i < plan->channel_count; i++)
+        if (plan->channels[i].kind != NUNA_CHANNEL_MEMORY)
             return false;
     return true;
 }

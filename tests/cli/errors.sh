@@ -169,11 +169,11 @@ builtin_plan alltoall,own=aprt \
   'builtin:alltoall,own=aprt: unknown place of the own block "aprt", did you mean "apart", expected first or apart'
 builtin_plan alltoall,own 'builtin:alltoall,own: own has no value, write own=apart'
 builtin_plan alltoall,gpus_per_node=7 'cannot generate a plan for 64 GPUs in nodes of 7, expected a divisor'
-builtin_plan allgather,algorithm=tree \
-  'builtin:allgather,algorithm=tree: unknown algorithm "tree", expected allpairs or ring'
+builtin_plan allgather,algorithm=bush \
+  'builtin:allgather,algorithm=bush: unknown algorithm "bush", expected allpairs, ring, doubling, twostep or tree'
 builtin_plan allgather,gpus=8 \
   'builtin:allgather,gpus=8: the plan is for 8 GPUs, but pod.gpus is 64 (the default)'
-builtin_plan allgather,channels=1024 'a plan for 4096 GPUs with 1024 channels would take at least 2817360 MiB of memory, the limit is 6144 MiB; use fewer channels or GPUs' \
+builtin_plan allgather,channels=1024 'a plan for 4096 GPUs with 1024 channels would take at least 3800160 MiB of memory, the limit is 6144 MiB; use fewer channels or GPUs' \
   --gpus 4096
 
 # ---- plan files ----
@@ -211,7 +211,7 @@ plan negative.json 'negative.json: gpus[0].input_chunks: -1 is out of range, exp
 sed 's/"index":0,"size":1/"index":7,"size":1/' good.json >range.json
 plan range.json 'range.json: gpus[0].threadblocks[0].ops[0].src_buff[0].index: chunk 7, but the input of GPU 0 has 1 chunk'
 sed 's/"name":"copy"/"name":"kopy"/' good.json >operation.json
-plan operation.json 'operation.json: gpus[0].threadblocks[0].ops[3].name: unknown operation "kopy", did you mean "copy", supported are nop, put, copy, re, signal, rlxsignal, wait, rlxwait, barrier, sem_acquire and sem_release'
+plan operation.json 'operation.json: gpus[0].threadblocks[0].ops[3].name: unknown operation "kopy", did you mean "copy"; docs/plan-formats.md lists them'
 sed 's/{"name":"copy".*},{"name":"wait"/{"name":"wait"/' good.json >wrong.json
 plan wrong.json "wrong.json: wrong allgather: GPU 0 output chunk 0 lacks GPU 0's input chunk 0 and holds the initial content of GPU 0's output chunk 0"
 # Each GPU waits for the other's signal before it sends its own.
@@ -225,10 +225,24 @@ expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (the default)' --
 expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (--gpus)' --plan 32.json --gpus 64
 expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (from the configuration)' \
   --plan 32.json --config "$root/configs/pod64.yaml"
-expect 2 '32.json: is for 32 GPUs, but --gpus says 64' check 32.json --gpus 64
+expect 2 '32.json: the plan needs 32 GPUs, but --gpus says 64' check 32.json --gpus 64
 sed 's/18446744073709551615/1000/' good.json >window.json
 expect 2 'window.json: the plan is for messages of 0 to 1000 bytes, but collective.size is 1000001 bytes' \
   --plan window.json --gpus 2 --size 1000001B
+
+# Two-sided plans: at their limit they are right, above it nothing is written.
+"$nunasim" plan allgather --gpus 2 --channels 1 --format xml --out good.xml
+sed 's/<algo /<algo colour="red" /; s/type="r"/type="rr"/' good.xml >type.xml
+plan type.xml 'type.xml:5:7: type="rr": unknown step type at gpu0/tb0/s1, expected s, r, rcs, rrc, rrs, rrcs, cpy, re or nop' --gpus 2
+sed 's/ngpus="2"/ngpus="3"/' good.xml >three.xml
+plan three.xml 'three.xml:1:1: ngpus is 3, but gpu 2 is missing' --gpus 3
+sed 's/maxBytes="0"/maxBytes="4096"/' good.xml >short.xml
+expect 2 'short.xml: the plan is for messages of 0B to 4KiB, but the size is 8KiB' check short.xml --size 8KiB
+sed 's/inplace="1" outofplace="0"/inplace="0" outofplace="1"/' good.xml >outside.xml
+expect 2 'outside.xml: the plan is for out-of-place runs only; in place it would overwrite what it has yet to read' check outside.xml --in-place
+expect 2 '--format yaml: expected json or xml' plan allgather --gpus 2 --format yaml
+expect 2 'builtin:allgather,gpus=4,channels=1,algorithm=doubling: cannot be written in this format: in XML a threadblock sends to one GPU and receives from one' \
+  plan allgather --gpus 4 --channels 1 --algorithm doubling --format xml
 
 check 'wrong input makes no output folder' test ! -e out
 

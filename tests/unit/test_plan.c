@@ -323,3 +323,45 @@ Test(plan, collective_names)
     cr_expect(!nuna_collective_parse("broadcast", &collective));
     cr_expect(!nuna_collective_parse("", &collective));
 }
+
+/* Every block travels to each other GPU once (all-gather), along a tree backwards (reduce-scatter),
+ * or both ways; what hops on the way to an all-to-all's receiver counts at every hop. */
+static uint64_t hops(enum nuna_algorithm algorithm, uint32_t gpus)
+{
+    uint64_t sum = 0;
+    uint32_t side = 1;
+    for (uint32_t a = 2; a * a <= gpus; a++)
+        side = gpus % a == 0 ? a : side;
+    for (uint32_t d = 1; d < gpus; d++)
+        sum += algorithm == NUNA_DOUBLING ? (uint64_t)__builtin_popcount(d)
+                                          : (uint64_t)(d % side != 0) + (d / side != 0);
+    return sum;
+}
+
+Test(plan, staged_and_tree_plans)
+{
+    static const enum nuna_algorithm algorithms[] = {NUNA_DOUBLING, NUNA_TWO_STEP, NUNA_TREE};
+    for (size_t a = 0; a < COUNT(algorithms); a++)
+        for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++)
+            for (uint32_t gpus = 1; gpus <= 17; gpus++) {
+                struct nuna_error err = {.message = ""};
+                struct nuna_plan_verdict verdict;
+                enum nuna_collective collective = (enum nuna_collective)c;
+                if (collective == NUNA_ALLTOALL && algorithms[a] == NUNA_TREE)
+                    continue;
+                struct nuna_plan *plan = generate(collective, algorithms[a], gpus, 2);
+                cr_assert(check_plan(plan, &verdict, &err) && verdict.proved, "%s", err.message);
+                /* 64 bytes for each chunk: all blocks have one length. */
+                uint64_t block = 128, size = block * gpus;
+                uint64_t once = (uint64_t)gpus * (gpus - 1) * block;
+                if (collective == NUNA_ALLTOALL)
+                    cr_expect_eq(remote_bytes(plan, size),
+                                 hops(algorithms[a], gpus) * gpus * block);
+                else if (algorithms[a] != NUNA_TREE)
+                    cr_expect_eq(remote_bytes(plan, size),
+                                 collective == NUNA_ALLREDUCE ? 2 * once : once);
+                else if (collective == NUNA_ALLREDUCE) /* everything up and down every edge */
+                    cr_expect_eq(remote_bytes(plan, size), 2 * (gpus - 1) * size);
+                nuna_plan_destroy(plan);
+            }
+}

@@ -419,14 +419,15 @@ Test(plan_read, what_is_written_reads_back_the_same)
 {
     static const uint32_t gpu_counts[] = {1, 2, 3, 8, 12};
     for (int collective = 0; collective < NUNA_COLLECTIVE_OTHER; collective++)
-        for (int algorithm = 0; algorithm < 2; algorithm++)
+        for (int algorithm = 0; algorithm <= NUNA_TREE; algorithm++)
             for (size_t n = 0; n < COUNT(gpu_counts); n++)
                 for (uint32_t channels = 1; channels <= 2; channels++) {
                     struct nuna_error err;
                     struct nuna_plan_spec spec = {(enum nuna_collective)collective,
                                                   (enum nuna_algorithm)algorithm, gpu_counts[n],
                                                   channels};
-                    if (collective == NUNA_ALLTOALL && algorithm == NUNA_RING)
+                    if (collective == NUNA_ALLTOALL &&
+                        (algorithm == NUNA_RING || algorithm == NUNA_TREE))
                         continue;
                     struct nuna_plan *plan = nuna_plan_generate(&spec, &err);
                     cr_assert(plan != NULL, "%s", err.message);
@@ -500,8 +501,12 @@ static void read_folder(const char *folder, unsigned *ret_read, unsigned *ret_re
         if (plan != NULL) {
             struct nuna_plan_verdict verdict;
             ++*ret_read;
-            if (check_plan(plan, &verdict, &err))
+            FILE *nowhere = fopen("/dev/null", "w");
+            cr_assert(nowhere != NULL);
+            /* Only what generated plans are made of can be written. */
+            if (nuna_plan_write_json(plan, nowhere) && check_plan(plan, &verdict, &err))
                 check_round_trip(plan);
+            fclose(nowhere);
         } else {
             ++*ret_refused;
             cr_expect(strncmp(err.message, path, strlen(path)) == 0, "%s", err.message);
