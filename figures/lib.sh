@@ -16,11 +16,17 @@ list=$out/runs.list
 # Command of nunasim that the runs use; empty: a collective.
 export verb=
 
+# finished ID: the run is there, and went to its end.
+finished() {
+  [ -f "$out/runs/$1/summary.csv" ] &&
+    [ "$(awk -f "$here/../tools/csv.awk" -v mode=pick -v names=status "$out/runs/$1/summary.csv")" = ok ]
+}
+
 # add ID ARGS...: one run; its results go to $out/runs/ID.
 add() {
   local id=$1
   shift
-  [ -f "$out/runs/$id/summary.csv" ] || echo "$id $*" >>"$list"
+  finished "$id" || echo "$id $*" >>"$list"
 }
 
 # Carries out what `add` collected.
@@ -70,7 +76,7 @@ add_best() {
 best() {
   local prefix=$1 most=${3:-9999} c
   for c in $(channels_for "$2"); do
-    [ -f "$out/runs/$prefix-c$c/summary.csv" ] || continue
+    finished "$prefix-c$c" || continue
     [ "$(value "$prefix-c$c" simulated_gpus)" -le "$most" ] || continue
     echo "$(value "$prefix-c$c" time_ns) $c $(value "$prefix-c$c" nar_domains)"
   done | sort -n | head -n 1

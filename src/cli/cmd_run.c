@@ -207,6 +207,8 @@ static bool name_output(struct run *run, struct nuna_error *err)
         return nuna_fail_memory(err, "the output folder's name");
     nuna_config_write_effective(run->config, memory);
     fputs(run->plan->source, memory);
+    if (run->fold == NUNA_FOLD_APPROX)
+        fputs(" approx", memory);
     for (size_t i = 0; i < run->options.host.transfers.count; i++)
         fprintf(memory, " %s", run->options.host.transfers.items[i]);
     fclose(memory);
@@ -261,11 +263,11 @@ static bool write_csv(struct run *run, const char *name, const struct nuna_resul
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, run->sim);
     else if (strcmp(name, "translation.csv") == 0)
-        written = nuna_report_translation(file.stream, run->sim);
+        written = nuna_report_translation(file.stream, run->sim, result);
     else if (strcmp(name, "tlb.csv") == 0)
-        written = nuna_report_tlb(file.stream, run->sim);
+        written = nuna_report_tlb(file.stream, run->sim, result);
     else if (strcmp(name, "round_trip.csv") == 0)
-        written = nuna_report_round_trip(file.stream, run->sim);
+        written = nuna_report_round_trip(file.stream, run->sim, result);
     else if (strcmp(name, "translation_trace.csv") == 0)
         written = nuna_report_translation_trace(file.stream, run->sim);
     else
@@ -365,6 +367,7 @@ static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t coun
 {
     struct nuna_sim *best = NULL;
     uint32_t best_domains = 0;
+    bool approximate = false; /* any of them: then the choice is, too */
     for (uint32_t i = 0; i < count; i++) {
         struct nuna_result tried;
         if (!simulate_once(run, domains[i], &tried, err)) {
@@ -372,6 +375,7 @@ static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t coun
             return false;
         }
         bool stop = tried.status != NUNA_SIM_COMPLETE;
+        approximate = approximate || tried.approximate;
         if (!run->options.quiet && !stop)
             printf("%s%u domains: %.3f us", i ? ", " : "tried     ", domains[i],
                    (double)tried.time / 1e6);
@@ -391,6 +395,7 @@ static bool simulate_all(struct run *run, const uint32_t *domains, uint32_t coun
         printf("\n");
     run->sim = best;
     run->info.nar_domains = best_domains;
+    result->approximate = approximate;
     return true;
 }
 
@@ -441,6 +446,11 @@ static bool prepare(struct run *run, struct nuna_error *err)
             "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, NAP or NAP*",
             run->options.nar, run->policy);
     run->info.size = (uint64_t)params->collective.size;
+    if (params->translation.mode != NUNA_TRANSLATION_OFF && params->translation.trace > 0 &&
+        run->fold == NUNA_FOLD_APPROX)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "--fold approx: a trace (translation.trace) is of one GPU among all, "
+                         "expected auto or off");
     if (run->options.host.transfers.count > 0 && run->fold == NUNA_FOLD_APPROX)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--fold approx: GPUs differ beside host transfers, expected auto or off");
@@ -473,7 +483,9 @@ static int run_whole(struct run *run)
     else if (run->options.show_placement && !run->options.quiet)
         nuna_draw_placement(stdout, run->sim, 0);
     if (!run->options.quiet)
-        nuna_print_result(&run->info, &result, run->threads);
+        nuna_print_result(&run->info, &result,
+                          run->threads < result.simulated_gpus ? run->threads
+                                                               : result.simulated_gpus);
     if (!run->options.quiet && run->transfers.request_count > 0) {
         printf("\n");
         nuna_print_transfers(transfers_view(run),

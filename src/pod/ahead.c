@@ -114,11 +114,15 @@ void nuna_prefetch_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index)
 
 /* ---- pre-translation ---- */
 
+bool nuna_pretranslates(const struct nuna_params *params)
+{
+    return params->translation.mode == NUNA_TRANSLATION_FULL &&
+           params->translation.pretranslate != NUNA_AHEAD_OFF;
+}
+
 nuna_time nuna_pretranslate_lead(const struct nuna_params *params)
 {
-    bool used = params->translation.mode == NUNA_TRANSLATION_FULL &&
-                params->translation.pretranslate != NUNA_AHEAD_OFF;
-    return used ? (nuna_time)params->translation.pretranslate_lead : 0;
+    return nuna_pretranslates(params) ? (nuna_time)params->translation.pretranslate_lead : 0;
 }
 
 /* A page that a threadblock writes, as its `turn`-th. */
@@ -271,10 +275,10 @@ bool nuna_pretranslate_plan(struct nuna_gpu_lp *gpu)
 
 void nuna_pretranslate_start(struct nuna_gpu_lp *gpu)
 {
-    nuna_lp_schedule(gpu->lp, nuna_pretranslate_lead(gpu->pod->params),
-                     nuna_translation_make(NUNA_TRANSLATION_START, 0));
     if (gpu->translation->ahead_count > 0)
         nuna_lp_schedule(gpu->lp, 0, nuna_translation_make(NUNA_TRANSLATION_AHEAD, 0));
+    nuna_lp_schedule(gpu->lp, nuna_pretranslate_lead(gpu->pod->params),
+                     nuna_translation_make(NUNA_TRANSLATION_START, 0));
 }
 
 /* One request per issue slot. */

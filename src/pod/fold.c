@@ -57,7 +57,9 @@ static bool same_threadblocks(const struct comparison *c)
         if (a->op_count != b->op_count ||
             (a->op_count > 0 && a->op_at - c->op_first[c->a] != b->op_at - c->op_first[c->b]))
             return false;
-        if (!c->structure_only && c->pod->placement.cu[at_a + t] != c->pod->placement.cu[at_b + t])
+        const struct nuna_placement *placement = &c->pod->placement;
+        if (!c->structure_only && (placement->cu[at_a + t] != placement->cu[at_b + t] ||
+                                   placement->domain[at_a + t] != placement->domain[at_b + t]))
             return false;
         for (uint32_t o = 0; o < a->op_count; o++)
             if (!same_op(c, &plan->ops[a->op_at + o], &plan->ops[b->op_at + o]))
@@ -85,7 +87,7 @@ static bool same_image(const struct comparison *c)
     const struct nuna_pod *pod = c->pod;
     if (pod->layout.gpus[c->a].end != pod->layout.gpus[c->b].end)
         return false;
-    uint64_t pages = pod->layout.gpus[c->a].end / pod->map.page_size + 1;
+    uint64_t pages = nuna_pod_pages(pod, c->a);
     struct nuna_frame *const *tables = pod->placement.pages;
     return !tables || memcmp(tables[c->a], tables[c->b], pages * sizeof **tables) == 0;
 }

@@ -168,6 +168,13 @@ void nuna_cu_enqueue(struct nuna_gpu_lp *gpu, uint32_t tb);
 void nuna_cu_issue(struct nuna_gpu_lp *gpu, uint32_t cu);
 void nuna_cu_arrival(struct nuna_gpu_lp *gpu, uint32_t handle);
 
+/* Pages of a GPU's image: each domain's flags begin on a page of their own. */
+static inline uint64_t nuna_pod_pages(const struct nuna_pod *pod, uint32_t gpu)
+{
+    uint64_t page = pod->map.page_size;
+    return (pod->layout.gpus[gpu].end + pod->domains * page) / page + 1;
+}
+
 /* Where a position in a GPU's memory is. */
 static inline struct nuna_location nuna_pod_locate(const struct nuna_pod *pod, uint32_t gpu,
                                                    uint64_t position)

@@ -46,6 +46,16 @@ static void print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+const char *nuna_approx_flag(const struct nuna_result *result)
+{
+    return result->approximate ? ",approx" : "";
+}
+
+const char *nuna_approx_title(const struct nuna_result *result)
+{
+    return result->approximate ? ",exactness" : "";
+}
+
 double nuna_events_per_s(const struct nuna_run_info *info, const struct nuna_result *result)
 {
     double simulated =
@@ -162,37 +172,26 @@ static bool print_link(void *context, const struct nuna_resource *resource)
     return !ferror(links->out);
 }
 
-/* What every row of an approximate run's tables ends with: of nothing else, so that exact tables
- * are the same however they were come by. */
-static const char *approx_flag(const struct nuna_result *result)
-{
-    return result->approximate ? ",approx" : "";
-}
-
-static const char *approx_title(const struct nuna_result *result)
-{
-    return result->approximate ? ",exactness" : "";
-}
-
 bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
 {
-    fprintf(out, "gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns%s\n", approx_title(result));
+    fprintf(out, "gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns%s\n",
+            nuna_approx_title(result));
     struct links_context context = {
-        .out = out, .flag = approx_flag(result), .elapsed = result->drained};
+        .out = out, .flag = nuna_approx_flag(result), .elapsed = result->drained};
     return nuna_sim_visit_resources(sim, print_link, &context) && !ferror(out);
 }
 
 bool nuna_report_latency(FILE *out, const struct nuna_result *result)
 {
     const struct nuna_latency *latency = result->latency;
-    fprintf(out, "from_ns,to_ns,stores%s\n", approx_title(result));
+    fprintf(out, "from_ns,to_ns,stores%s\n", nuna_approx_title(result));
     for (uint32_t bin = 0; bin + 1 < NUNA_LATENCY_BINS; bin++) {
         if (latency->bins[bin] == 0)
             continue;
         print_thousandths(out, nuna_latency_bin_start(bin));
         fputc(',', out);
         print_thousandths(out, nuna_latency_bin_start(bin + 1));
-        fprintf(out, ",%" PRIu64 "%s\n", latency->bins[bin], approx_flag(result));
+        fprintf(out, ",%" PRIu64 "%s\n", latency->bins[bin], nuna_approx_flag(result));
     }
     return !ferror(out);
 }

@@ -31,6 +31,11 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
 bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result);
 bool nuna_report_latency(FILE *out, const struct nuna_result *result);
 
+/* What the head and the rows of an approximate run's tables end with: of nothing else, so that
+ * exact tables are the same however they were come by. */
+const char *nuna_approx_title(const struct nuna_result *result);
+const char *nuna_approx_flag(const struct nuna_result *result);
+
 /* Events really simulated, in a second of wall-clock time: a folded run simulates fewer than it
  * stands for. */
 double nuna_events_per_s(const struct nuna_run_info *info, const struct nuna_result *result);

@@ -426,7 +426,7 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
 {
     memset(ret_result, 0, sizeof *ret_result);
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        if (nuna_pretranslate_lead(sim->pod.params) > 0)
+        if (nuna_pretranslates(sim->pod.params))
             nuna_pretranslate_start(&sim->gpus[lp]);
         else if (sim->origin > 0)
             nuna_lp_schedule(sim->gpus[lp].lp, sim->origin, nuna_event_make(NUNA_EV_START, 0));

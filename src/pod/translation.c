@@ -56,9 +56,7 @@ static bool init_trace(struct nuna_gpu_lp *gpu)
 static bool init_lives(struct nuna_gpu_lp *gpu)
 {
     struct nuna_translation *t = gpu->translation;
-    /* Each domain's flags begin on a page of their own. */
-    t->page_count =
-        gpu->pod->layout.gpus[gpu->gpu].end / gpu->pod->map.page_size + 1 + gpu->pod->domains;
+    t->page_count = nuna_pod_pages(gpu->pod, gpu->gpu);
     if (t->page_count * gpu->pod->gpu_count * sizeof *t->lives > LIVES_BYTES_MAX)
         return true;
     t->lives = malloc(t->page_count * sizeof *t->lives);

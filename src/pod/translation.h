@@ -92,6 +92,7 @@ bool nuna_translation_live(const struct nuna_translation *translation, uint64_t 
 
 /* pod/ahead.c: the mitigations. */
 
+bool nuna_pretranslates(const struct nuna_params *params);
 /* When the collective starts: after the lead of pre-translation. */
 nuna_time nuna_pretranslate_lead(const struct nuna_params *params);
 /* Lists what is to be sent before the collective. False on lack of memory. */

@@ -1,4 +1,5 @@
 #include "pod/translation_report.h"
+#include "pod/report.h"
 #include "pod/sim_private.h"
 #include "pod/translation.h"
 #include <inttypes.h>
@@ -35,9 +36,10 @@ static void print_class(FILE *out, uint32_t class)
         fprintf(out, "miss,%u", via - (uint32_t)NUNA_VIA_WALK_0);
 }
 
-bool nuna_report_translation(FILE *out, const struct nuna_sim *sim)
+bool nuna_report_translation(FILE *out, const struct nuna_sim *sim,
+                             const struct nuna_result *result)
 {
-    fputs("gpu,l1,l2,walk_steps,requests,mean_ns,max_ns\n", out);
+    fprintf(out, "gpu,l1,l2,walk_steps,requests,mean_ns,max_ns%s\n", nuna_approx_title(result));
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
         for (uint32_t c = 0; c < NUNA_CLASS_COUNT && nuna_sim_gpu(sim, g)->translation; c++) {
             const struct nuna_class_count *count = &nuna_sim_gpu(sim, g)->translation->classes[c];
@@ -49,7 +51,7 @@ bool nuna_report_translation(FILE *out, const struct nuna_sim *sim)
             print_ns(out, mean(count->latency_sum, count->requests));
             fputc(',', out);
             print_ns(out, count->latency_max);
-            fputc('\n', out);
+            fprintf(out, "%s\n", nuna_approx_flag(result));
         }
     return !ferror(out);
 }
@@ -63,28 +65,30 @@ static void print_cache(FILE *out, uint32_t gpu, const char *kind, uint32_t inde
             cache->lookups, cache->hits, cache->fills, cache->evictions);
 }
 
-bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim)
+bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
 {
-    fputs("gpu,kind,index,lookups,hits,fills,evictions,waiting_max,stalls,walks,walk_accesses,"
-          "walkers_max,walks_queued_max,prefetches,prefetches_dropped\n",
-          out);
+    const char *flag = nuna_approx_flag(result);
+    fprintf(out,
+            "gpu,kind,index,lookups,hits,fills,evictions,waiting_max,stalls,walks,walk_accesses,"
+            "walkers_max,walks_queued_max,prefetches,prefetches_dropped%s\n",
+            nuna_approx_title(result));
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         if (sim->pod.translation != NUNA_TRANSLATION_FULL)
             break;
         const struct nuna_mmu *mmu = &nuna_sim_gpu(sim, g)->translation->mmu;
         for (uint32_t p = 0; p < mmu->shape->ports; p++) {
             print_cache(out, g, "l1", p, &mmu->ports[p].tlb);
-            fprintf(out, ",%u,%" PRIu64 ",,,,,,\n", mmu->ports[p].waiting_peak,
-                    mmu->ports[p].stalls);
+            fprintf(out, ",%u,%" PRIu64 ",,,,,,%s\n", mmu->ports[p].waiting_peak,
+                    mmu->ports[p].stalls, flag);
         }
         print_cache(out, g, "l2", 0, &mmu->l2);
-        fprintf(out, ",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64 "\n",
+        fprintf(out, ",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u,%" PRIu64 ",%" PRIu64 "%s\n",
                 mmu->l2_mshrs.peak, mmu->counts.l2_stalls, mmu->counts.walks, mmu->counts.steps,
                 mmu->walkers.busy_peak, mmu->walkers.waiting_peak, mmu->counts.prefetches,
-                mmu->counts.prefetches_dropped);
+                mmu->counts.prefetches_dropped, flag);
         for (uint32_t k = 1; k < mmu->shape->levels; k++) {
             print_cache(out, g, "walk_cache", k, &mmu->walk_caches.upper[k]);
-            fputs(",,,,,,,,\n", out);
+            fprintf(out, ",,,,,,,,%s\n", flag);
         }
     }
     return !ferror(out);
@@ -92,7 +96,7 @@ bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim)
 
 /* ---- round trips ---- */
 
-bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim)
+bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
 {
     static const char *const names[NUNA_TRIP_PARTS] = {
         [NUNA_TRIP_SOURCE_NOC] = "NoC_to_port",      [NUNA_TRIP_PORT] = "port_link_switch",
@@ -108,12 +112,13 @@ bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim)
             total += nuna_sim_gpu(sim, g)->translation->trip[p];
         }
     }
-    fputs("part,stores,mean_ns,share\n", out);
+    fprintf(out, "part,stores,mean_ns,share%s\n", nuna_approx_title(result));
     for (uint32_t p = 0; p < NUNA_TRIP_PARTS; p++) {
         uint64_t share = total ? (uint64_t)((unsigned __int128)sums[p] * 1000000 / total) : 0;
         fprintf(out, "%s,%" PRIu64 ",", names[p], trips);
         print_ns(out, mean(sums[p], trips));
-        fprintf(out, ",%" PRIu64 ".%06" PRIu64 "\n", share / 1000000, share % 1000000);
+        fprintf(out, ",%" PRIu64 ".%06" PRIu64 "%s\n", share / 1000000, share % 1000000,
+                nuna_approx_flag(result));
     }
     return !ferror(out);
 }

@@ -7,11 +7,13 @@
 #include <stdio.h>
 
 /* Requests by what answered them, GPU by GPU. */
-bool nuna_report_translation(FILE *out, const struct nuna_sim *sim);
+bool nuna_report_translation(FILE *out, const struct nuna_sim *sim,
+                             const struct nuna_result *result);
 /* Every TLB and walk cache. */
-bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim);
+bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result);
 /* Parts of a store's round trip, stores to other nodes only. */
-bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim);
+bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim,
+                            const struct nuna_result *result);
 /* The requests of one GPU, a sample; false also on lack of memory. */
 bool nuna_report_translation_trace(FILE *out, const struct nuna_sim *sim);
 

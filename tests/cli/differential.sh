@@ -81,6 +81,13 @@ for ((i = 0; i < count; i++)); do
   check "folded: ${args[*]}" diff -r reference other
   [ "$simulated" = "$gpus" ] || folded=$((folded + 1))
 done
+# Two GPUs with the same threadblocks on the same CUs, whose last one's flag goes through another domain.
+args=(--plan "$here/unlike.json" --gpus 2 --size 11520B --policy 'NAP*+NAR' --nar 4 --set scaleup.ports=8)
+args+=(--set hbm.stacks=4 --set noc.columns=3 --set noc.rows=5 --set noc.dies=1 --set gpu.cus_per_router=1)
+args+=(--set placement.cu_budget=1)
+result reference --reference "${args[@]}"
+result other "${args[@]}"
+check 'flags of other domains are no symmetry' diff -r reference other
 echo "$folded of $count cases folded"
 check 'at least a third of the cases fold' [ $((3 * folded)) -ge "$count" ]
 finish

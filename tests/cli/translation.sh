@@ -71,7 +71,7 @@ for gpus in $pods; do
     overhead "$gpus" 16MB
     check "R1: 16 MB, $gpus GPUs: $overhead" holds "$overhead >= 1.03 && $overhead <= 1.2"
     check "R2: $gpus GPUs, 1 MB $small ns, 16 MB $(of full translation_mean_ns) ns" \
-      holds "$(of full translation_mean_ns) < 0.7 * $small"
+      holds "$(of full translation_mean_ns) < 0.5 * $small"
   fi
 done
 
@@ -116,7 +116,7 @@ done
 run way 16 1MB --set translation.pretranslate=L1+L2
 check "R7: $(of way time_ns) ns, ideal $(of ideal time_ns) ns" same "$(of way translation_max_ns)" 50.000
 run late 16 1MB --set translation.pretranslate=L1+L2 --set translation.pretranslate_lead=0ns
-check 'R7: without a lead less is gained' holds "$(of late time_ns) > $(of way time_ns)"
+check 'R7: without a lead less is gained' holds "$(of late time_ns) > $(of way time_ns) && $(of late time_ns) < $bare"
 
 # X1: on the mesh, with routing, every policy is translated, and no policy is faster for it.
 for policy in UA UA+NAR NAP+NAR; do
