@@ -159,7 +159,8 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
         memcpy(&ack, message->payload, sizeof ack);
         struct nuna_flight *flight = nuna_flight(&gpu->flights, ack.handle);
         memcpy(&flight->stamp[NUNA_STAMP_AT_SWITCH], ack.stamps, sizeof ack.stamps);
-        flight->link = ack.translation;
+        if (flight->kind == NUNA_FLIGHT_PUT) /* a FETCH keeps its line there */
+            flight->link = ack.translation;
         flight->phase = NUNA_PHASE_ACK;
         return ack.handle;
     }

@@ -41,7 +41,9 @@ interrupt() {
   local out=$tmp/out-$1-$3 code seconds
   for seconds in 0.3 3 30; do # longer on a machine that is too busy to begin or to deliver anything
     stop "$1" "$2" "$3" "$seconds"
-    [ ! -f "$out/summary.csv" ] || [ "$(csv "$out/summary.csv" bytes_delivered)" = 0 ] || break
+    if [ -f "$out/summary.csv" ] && [ "$(csv "$out/summary.csv" bytes_delivered)" != 0 ]; then
+      break
+    fi
   done
   check "$1, $3 threads: exit code $code, expected 3" same "$code" 3
   check "$1, $3 threads: message: $(cat "$tmp/stderr")" same "$(cat "$tmp/stderr")" \

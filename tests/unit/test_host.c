@@ -356,7 +356,7 @@ Test(host, cores_follow_the_links_in_use)
         scene.params.scaleup.ports = 18;
         scene.params.host.relays = relays;
         scene.params.host.dispatch_direct = scene.params.host.dispatch_relay = 0;
-        scene_add(&scene, "h2d:1GB:gpu0");
+        scene_add(&scene, "h2d:500MB:gpu0");
         scene_run(&scene);
         double cores =
             (double)nuna_host_cpu_millicores(nuna_host_sim_host(scene.sim), scene.elapsed) / 1e3;

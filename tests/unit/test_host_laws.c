@@ -105,7 +105,7 @@ Test(host_laws, no_transfer_beats_a_cut)
 {
     uint64_t random = 2024;
     double tightest = 0;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 40; round++) {
         struct scene scene;
         char text[64];
         scene_init(&scene);
@@ -124,7 +124,7 @@ Test(host_laws, no_transfer_beats_a_cut)
         p->host.peer_window = 1048576;
         uint32_t target = (uint32_t)(scene_draw(&random) % 8);
         bool write = scene_draw(&random) % 2;
-        snprintf(text, sizeof text, "%s:300MB:gpu%u", write ? "d2h" : "h2d", target);
+        snprintf(text, sizeof text, "%s:120MB:gpu%u", write ? "d2h" : "h2d", target);
         scene_add(&scene, text);
         scene_run(&scene);
         struct nuna_host_outcome outcome = scene_outcome(&scene, 0);
