@@ -11,7 +11,7 @@ out=out/figures-nuna
 while [ $# -gt 0 ]; do
   case $1 in
     --full) full=1 ;;
-    --only) only=$2; shift ;;
+    --only) only=${2:?--only needs figures, such as 9,11}; shift ;;
     -h | --help) sed -n 2,6p "$0"; exit 0 ;;
     -*) echo "$0: unknown option $1" >&2; exit 2 ;;
     *) out=$1 ;;
@@ -100,9 +100,16 @@ if wanted 9; then
         value "$id" exactness)" >>"$out/fig9.csv"
     done
   done; done; done
-  awk -F, 'NR > 1 { key = $1 " " $2 " " $3; if (!(key in row)) order[++n] = key; row[key] = row[key] "," $8 }
-    END { for (i = 1; i <= n; i++) print order[i] row[order[i]] }' "$out/fig9.csv" >"$out/fig9-wide.csv"
-  plot fig9 "set style data histogram; set style fill solid; set xtics rotate by -70 font ',7'; set yrange [0:2.2]; set ylabel 'speedup over UA'; set title 'Figure 9: collectives, pods, sizes'; plot out.'/fig9-wide.csv' using 3:xtic(1) title 'UA+NAR', '' using 4 title 'NUMA+NAR', '' using 5 title 'NAP+NAR'"
+  # One row per point, one column per policy but UA.
+  awk -F, -v policies="${routed#UA }" 'NR > 1 { key = $1 " " $2 " " $3; if (!(key in seen)) order[++n] = key; seen[key]; s[key, $4] = $8 }
+    END { m = split(policies, p, " "); for (i = 1; i <= n; i++) { row = order[i]; for (k = 1; k <= m; k++) row = row "," s[order[i], p[k]]; print row } }' \
+    "$out/fig9.csv" >"$out/fig9-wide.csv"
+  bars='' column=2
+  for p in ${routed#UA }; do
+    bars+="${bars:+, }out.'/fig9-wide.csv' using $column:xtic(1) title '$p'"
+    column=$((column + 1))
+  done
+  plot fig9 "set style data histogram; set style fill solid; set xtics rotate by -70 font ',6'; set yrange [0:2.2]; set ylabel 'speedup over UA'; set title 'Figure 9: collectives, pods, sizes'; plot $bars"
 fi
 if wanted 10; then
   echo "policy,latency_ns,stores" >"$out/fig10.csv"
