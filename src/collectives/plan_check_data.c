@@ -234,7 +234,9 @@ static void move_lane(struct nuna_machine *m, uint32_t tb, const struct nuna_op 
             into->gpu == first->gpu && into->buffer == first->buffer && into->index > first->index;
         uint32_t offset = down ? to - 1 - s : from + s;
         uint32_t term_at = (uint32_t)m->terms.count, value = 0, n = 0;
-        if (m->schedule.turns == 1) {
+        if (m->schedule.turns == 1 && sources == 1 && !first->is_group) {
+            value = m->memory[nuna_slot(m->slots, first->gpu, first) + offset];
+        } else if (m->schedule.turns == 1) {
             for (; n < sources; n++)
                 add_range(m, nuna_lane_range(plan, op, lane, n), offset);
             value = make_sum(m, term_at);

@@ -48,10 +48,15 @@ static struct nuna_message *message_to(struct nuna_gpu_lp *gpu, uint32_t dest, n
 
 static uint8_t kind_there(const struct nuna_flight *flight)
 {
-    return flight->kind >= NUNA_FLIGHT_FLAG             ? flight->kind
-           : flight->kind == NUNA_FLIGHT_FETCH          ? NUNA_FLIGHT_REMOTE_FETCH
-           : (flight->marks & NUNA_FLIGHT_COUNTED) != 0 ? NUNA_FLIGHT_ARRIVAL
-                                                        : NUNA_FLIGHT_REMOTE;
+    static const uint8_t kinds[] = {
+        [NUNA_FLIGHT_PUT] = NUNA_FLIGHT_REMOTE,
+        [NUNA_FLIGHT_FLAG] = NUNA_FLIGHT_FLAG,
+        [NUNA_FLIGHT_AHEAD_L2] = NUNA_FLIGHT_AHEAD_L2,
+        [NUNA_FLIGHT_AHEAD_L1] = NUNA_FLIGHT_AHEAD_L1,
+        [NUNA_FLIGHT_FETCH] = NUNA_FLIGHT_REMOTE_FETCH,
+    };
+    bool counted = (flight->marks & NUNA_FLIGHT_COUNTED) != 0;
+    return __builtin_expect(counted, 0) ? NUNA_FLIGHT_ARRIVAL : kinds[flight->kind];
 }
 
 /* A packet for a switch group: out once, and a message to each member, which is to access its own
@@ -259,13 +264,13 @@ static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
 }
 
 /* The answer to another GPU: an acknowledgement, or what it asked for. */
-static void answer(struct nuna_gpu_lp *gpu, uint32_t handle)
+static void answer(struct nuna_gpu_lp *gpu, uint32_t handle, uint32_t bytes)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     flight->phase = NUNA_PHASE_ACK;
     uint16_t port = gpu->pod->topology.port_router[flight->port];
     nuna_noc_send(&gpu->noc, gpu->lp, nuna_gpu_stack_router(gpu, port, flight->local),
-                  NUNA_AT_MEMORY, port, NUNA_AT_PORT, wire_bytes(gpu, flight), handle);
+                  NUNA_AT_MEMORY, port, NUNA_AT_PORT, bytes, handle);
 }
 
 static void remote_store_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
@@ -273,7 +278,7 @@ static void remote_store_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_latency_add(&gpu->latency, gpu->lp->now - flight->start);
     gpu->bytes_delivered += flight->bytes;
-    answer(gpu, handle);
+    answer(gpu, handle, gpu->pod->control_bytes);
 }
 
 static void arrival_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
@@ -305,7 +310,7 @@ static void memory_done(struct nuna_gpu_lp *gpu, uint32_t handle)
             return;
         }
         if (flight->kind == NUNA_FLIGHT_REMOTE_FETCH) {
-            answer(gpu, handle);
+            answer(gpu, handle, flight->bytes);
             return;
         }
         flight->phase = NUNA_PHASE_ACK;

@@ -89,10 +89,9 @@ struct nuna_tb {
     uint8_t npa;                         /* the chunk's destination is in another node */
     bool signal_waits;                   /* a SIGNAL waits for `unacked` to become 0 */
     bool moving;                         /* pod/move.c does its transfer */
-    bool awaiting;                       /* packets, before a request to the proxy */
-    const uint32_t *signal_channels;     /* of that SIGNAL */
-    uint32_t signal_count;
 };
+
+_Static_assert(sizeof(struct nuna_tb) == 80, "every line looks its threadblock up: keep it small");
 
 /* A tile of the background kernel: reads two panels, computes, writes its output. */
 struct nuna_tile {

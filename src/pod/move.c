@@ -208,7 +208,7 @@ void nuna_move_arrived(struct nuna_gpu_lp *gpu, uint32_t place, uint32_t bytes)
     arrival->waiter = NUNA_NO_TB;
     while (tb != NUNA_NO_TB) {
         uint32_t next = gpu->tbs[tb].next;
-        if (gpu->tbs[tb].awaiting)
+        if (gpu->movers[tb].awaiting)
             nuna_proxy_retry(gpu, tb);
         else
             nuna_cu_enqueue(gpu, tb);

@@ -40,6 +40,11 @@ struct nuna_mover {
     uint32_t record;      /* flight of this line */
     uint32_t source_count, end_count, end_cap;
     struct nuna_end *ends; /* sources first */
+
+    /* Of the threadblock, whoever moves its data. */
+    bool awaiting;                   /* packets, before a request to the proxy */
+    const uint32_t *signal_channels; /* of the SIGNAL that waits for acknowledgements */
+    uint32_t signal_count;
 };
 
 bool nuna_movers_init(struct nuna_gpu_lp *gpu);

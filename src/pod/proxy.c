@@ -154,9 +154,9 @@ bool nuna_proxy_move(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_ind
     const struct nuna_op *op = &gpu->pod->plan->ops[op_index];
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     tb->op = op_index;
-    tb->awaiting = false;
+    gpu->movers[tb_index].awaiting = false;
     if ((op->flags & NUNA_OP_AWAITS) && !nuna_move_has_all(gpu, op)) {
-        tb->awaiting = true;
+        gpu->movers[tb_index].awaiting = true;
         gpu->movers[tb_index].move = *move;
         await(gpu, tb_index, op);
         return false;
