@@ -78,10 +78,10 @@ struct nuna_tb {
     uint32_t operand; /* of a REDUCE's line: next to load */
     uint32_t leader;  /* flight of that line */
     uint32_t dst_gpu;
+    uint32_t pending;                    /* lines on their way that the operation waits for */
     uint64_t line, bytes;                /* of that chunk: offset of the next line, bytes in all */
     uint64_t src_position, dst_position; /* of the chunk */
     uint64_t ahead;                      /* first position of it that no prefetch covers */
-    uint32_t pending;                    /* lines on their way that the operation waits for */
     uint32_t unacked;                    /* remote stores not acknowledged, of all operations */
     uint32_t next;                       /* in the CU's list */
     uint8_t flight_kind;                 /* enum nuna_flight_kind */
