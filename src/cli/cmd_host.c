@@ -22,15 +22,6 @@ struct host_run {
     uint64_t sweep_from, sweep_to;
 };
 
-static bool read_threads(struct host_run *run, struct nuna_error *err)
-{
-    run->thread_count = 1;
-    if (run->threads && !nuna_units_whole(run->threads, 256, &run->thread_count))
-        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "--threads %.80s: expected a whole number from 1 to 256", run->threads);
-    return true;
-}
-
 /* "1KB:8GB". */
 static bool read_sweep(struct host_run *run, struct nuna_error *err)
 {
@@ -61,7 +52,8 @@ static bool prepare(struct host_run *run, struct nuna_error *err)
         return false;
     if (!nuna_config_set_list(run->config, run->set.items, run->set.count, err) ||
         !nuna_host_options_apply(&run->host, run->config, err) ||
-        !nuna_config_check(run->config, err) || !read_threads(run, err) || !read_sweep(run, err))
+        !nuna_config_check(run->config, err) ||
+        !nuna_options_threads(run->threads, &run->thread_count, err) || !read_sweep(run, err))
         return false;
     const struct nuna_params *params = nuna_config_params(run->config);
     if (run->host.transfers.count == 0)

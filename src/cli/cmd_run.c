@@ -100,20 +100,6 @@ static bool read_config(struct run *run, struct nuna_error *err)
            set_background(run->config, o->background, err) && nuna_config_check(run->config, err);
 }
 
-static bool read_threads(struct run *run, struct nuna_error *err)
-{
-    int64_t threads = 1;
-    struct nuna_error why;
-    if (run->options.threads &&
-        (!nuna_units_parse(run->options.threads, NUNA_Q_COUNT, "", &threads, &why) || threads < 1 ||
-         threads > 256))
-        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "--threads %.80s: expected a whole number from 1 to 256",
-                         run->options.threads);
-    run->threads = (uint32_t)threads;
-    return true;
-}
-
 static bool read_fold(struct run *run, struct nuna_error *err)
 {
     static const char *const words[] = {
@@ -431,8 +417,8 @@ static int finish_status(const struct run *run, const struct nuna_result *result
 
 static bool prepare(struct run *run, struct nuna_error *err)
 {
-    if (!read_config(run, err) || !read_threads(run, err) || !read_fold(run, err) ||
-        !read_plan(run, err))
+    if (!read_config(run, err) || !nuna_options_threads(run->options.threads, &run->threads, err) ||
+        !read_fold(run, err) || !read_plan(run, err))
         return false;
     const struct nuna_params *params = nuna_config_params(run->config);
     run->info.config = run->options.config ? run->options.config : "defaults";

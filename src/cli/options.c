@@ -1,4 +1,5 @@
 #include "cli/options.h"
+#include "core/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,4 +143,12 @@ void nuna_options_help(const struct nuna_opt *opts, size_t opt_count)
         size_t length = print_usage(&opts[i], true);
         printf("%*s  %s\n", (int)(width - length), "", opts[i].help);
     }
+}
+
+bool nuna_options_threads(const char *text, uint32_t *ret_threads, struct nuna_error *err)
+{
+    *ret_threads = 1;
+    return !text || nuna_units_whole(text, 256, ret_threads) ||
+           nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "--threads %.80s: expected a whole number from 1 to 256", text);
 }

@@ -33,4 +33,7 @@ bool nuna_options_parse(int argc, char **argv, const struct nuna_opt *opts, size
 /* Prints the option lines, aligned, to standard output. */
 void nuna_options_help(const struct nuna_opt *opts, size_t opt_count);
 
+/* Reads the value of --threads, 1 when it is NULL. */
+bool nuna_options_threads(const char *text, uint32_t *ret_threads, struct nuna_error *err);
+
 #endif

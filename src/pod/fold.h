@@ -36,11 +36,6 @@ bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_pod *pod, enum nun
                     struct nuna_error *err);
 void nuna_fold_finish(struct nuna_fold *fold);
 
-static inline bool nuna_fold_active(const struct nuna_fold *fold)
-{
-    return fold->seen != NULL;
-}
-
 /* GPUs that each logical process stands for. */
 static inline uint32_t nuna_fold_factor(const struct nuna_fold *fold)
 {
