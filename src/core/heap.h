@@ -11,6 +11,9 @@ struct nuna_heap_entry {
     struct nuna_event event;
 };
 
+/* Orders below are free for what goes before all that is pushed in order of insertion. */
+#define NUNA_HEAP_FIRST 16u
+
 struct nuna_heap {
     struct nuna_heap_entry *entries;
     size_t count, capacity;

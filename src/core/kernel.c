@@ -14,7 +14,7 @@ struct nuna_worker {
 
 struct nuna_kernel {
     uint32_t lp_count, worker_count;
-    nuna_time lookahead;
+    nuna_time window; /* whole buckets, no longer than the lookahead */
     struct nuna_lp *lps;
     struct nuna_outbox *outboxes; /* [lp][worker] */
     struct nuna_worker *workers;
@@ -69,7 +69,7 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
     kernel->lp_count = lp_count;
     uint32_t most = lp_count < NUNA_MAX_THREADS ? lp_count : NUNA_MAX_THREADS;
     kernel->worker_count = threads < 1 ? 1 : threads > most ? most : threads;
-    kernel->lookahead = lookahead;
+    kernel->window = lookahead & ~(nuna_time)(NUNA_BUCKET_PS - 1);
     kernel->lps = calloc(lp_count, sizeof *kernel->lps);
     kernel->outboxes = calloc((size_t)lp_count * kernel->worker_count, sizeof *kernel->outboxes);
     kernel->workers = calloc(kernel->worker_count, sizeof *kernel->workers);
@@ -90,6 +90,7 @@ struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna
         struct nuna_lp *lp = &kernel->lps[i];
         nuna_wheel_init(&lp->local);
         nuna_wheel_init(&lp->inbox);
+        lp->held = NUNA_TIME_MAX;
         lp->blocks.arena = &kernel->arena;
         lp->outbox = &kernel->outboxes[(size_t)i * kernel->worker_count];
         lp->worker_count = kernel->worker_count;
@@ -124,7 +125,7 @@ struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp)
 
 nuna_time nuna_kernel_now(const struct nuna_kernel *kernel)
 {
-    nuna_time now = 0;
+    nuna_time now = kernel->done ? kernel->window_end : 0;
     for (uint32_t i = 0; i < kernel->lp_count; i++)
         now = kernel->lps[i].now > now ? kernel->lps[i].now : now;
     return now;
@@ -164,6 +165,23 @@ void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event
     lp->side_left++;
 }
 
+void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event event)
+{
+    nuna_event_set_when(&event, time);
+    uint64_t order = (uint64_t)NUNA_RANKED << 32 | nuna_event_seq(event);
+    if (!nuna_heap_push(&lp->heaps[1], time, order, event))
+        lp->out_of_memory = true;
+}
+
+void nuna_lp_schedule_early(struct nuna_lp *lp, nuna_time time, uint64_t order,
+                            struct nuna_event event)
+{
+    assert(lp->heaps && order < NUNA_HEAP_FIRST);
+    nuna_event_set_when(&event, time);
+    if (!nuna_heap_push(&lp->heaps[0], time, order, event))
+        lp->out_of_memory = true;
+}
+
 /* Makes room; without memory the last message is overwritten and the run is given up at the
  * barrier. */
 void nuna_lp_send_slow(struct nuna_lp *lp, struct nuna_outbox *box)
@@ -186,7 +204,9 @@ static bool inbox_before(struct nuna_event a, struct nuna_event b)
         return (a.head & mask) < (b.head & mask);
     if (nuna_event_bytes(a) != nuna_event_bytes(b))
         return nuna_event_bytes(a) < nuna_event_bytes(b);
-    return (int32_t)(nuna_event_seq(a) - nuna_event_seq(b)) < 0;
+    if (nuna_event_bytes(a) == NUNA_RANKED)
+        return nuna_event_seq(a) < nuna_event_seq(b);
+    return (int32_t)(nuna_event_seq(a) - nuna_event_seq(b)) < 0; /* numbers wrap */
 }
 
 /* Messages of one time were delivered in any order; their key is total. */
@@ -287,7 +307,7 @@ static void run_lps(struct nuna_kernel *kernel)
 static void deliver(struct nuna_kernel *kernel, const struct nuna_message *message)
 {
     struct nuna_lp *lp = &kernel->lps[message->dest];
-    assert(message->time >= kernel->window_end);
+    assert(message->time >= kernel->window_end && message->rel != NUNA_RANKED);
     uint32_t handle = kernel->ops->deliver(kernel->model, message->dest, message);
     struct nuna_event event = nuna_event_packet(message->kind, message->tag, message->rel,
                                                 message->seq & 0xffff, message->seq >> 16, handle);
@@ -316,9 +336,9 @@ static void deliver_share(struct nuna_kernel *kernel, struct nuna_worker *worker
     }
     worker->next = NUNA_TIME_MAX;
     for (uint32_t i = worker->index; i < kernel->lp_count; i += kernel->worker_count) {
-        nuna_time local = nuna_wheel_next(&kernel->lps[i].local);
-        nuna_time inbox = nuna_wheel_next(&kernel->lps[i].inbox);
-        nuna_time next = local < inbox ? local : inbox;
+        const struct nuna_lp *lp = &kernel->lps[i];
+        nuna_time next = nuna_lp_next(lp);
+        next = lp->held < next ? lp->held : next;
         worker->next = next < worker->next ? next : worker->next;
     }
 }
@@ -357,7 +377,7 @@ static void *work(void *argument)
         if (worker->index == 0) {
             if (kernel->ops->progress)
                 kernel->ops->progress(kernel->model, next);
-            kernel->window_end = (next + kernel->lookahead) & ~(nuna_time)(NUNA_BUCKET_PS - 1);
+            kernel->window_end = (next / kernel->window + 1) * kernel->window;
         }
         meet(kernel);
         run_lps(kernel);

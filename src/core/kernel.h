@@ -4,6 +4,10 @@
  * messages from other LPs first, by (relative source, sequence); then local events in the order of
  * their scheduling. Windows and threads cannot change it. A message must arrive at least the
  * lookahead after it is sent.
+ *
+ * A model may keep part of its work outside the kernel, in structures of its own, and raise ranked
+ * events from there, in any order: at one time they run after the messages and before the local
+ * events, by rank. It says in `held` when the earliest can come.
  */
 #ifndef NUNA_CORE_KERNEL_H
 #define NUNA_CORE_KERNEL_H
@@ -21,12 +25,13 @@ struct nuna_outbox {
     size_t count, capacity;
 };
 
-/* One logical process. The model reads `now` and calls the functions below; the rest is the
- * kernel's. */
+/* One logical process. The model reads `now`, writes `held` and calls the functions below; the rest
+ * is the kernel's. */
 struct nuna_lp {
     nuna_time now;
+    nuna_time held; /* no ranked event comes before; NUNA_TIME_MAX (as at first): none is to come */
     struct nuna_wheel local; /* what the LP scheduled for itself */
-    struct nuna_wheel inbox; /* messages */
+    struct nuna_wheel inbox; /* messages and ranked events */
     struct nuna_block_pool blocks;
     struct nuna_event *side; /* scheduled for the bucket being run, sorted */
     size_t side_at, side_left, side_capacity;
@@ -67,8 +72,8 @@ enum nuna_kernel_status {
 /* `threads` is clamped to the number of LPs and to NUNA_MAX_THREADS. NULL on lack of memory. */
 struct nuna_kernel *nuna_kernel_create(uint32_t lp_count, uint32_t threads, nuna_time lookahead);
 /* Reference mode, before anything is scheduled: a binary heap per LP in place of wheels, one event
- * at a time. Slow, and easy to trust. Windows are as ever: what `done` sees must be the same. False
- * on lack of memory. */
+ * at a time. Slow, and easy to trust. Windows lie on a grid whatever the mode, so that what `done`
+ * sees is the same. False on lack of memory. */
 bool nuna_kernel_use_reference(struct nuna_kernel *kernel);
 void nuna_kernel_destroy(struct nuna_kernel *kernel);
 struct nuna_lp *nuna_kernel_lp(struct nuna_kernel *kernel, uint32_t lp);
@@ -81,7 +86,9 @@ enum nuna_kernel_status nuna_kernel_run(struct nuna_kernel *kernel,
                                         const struct nuna_kernel_ops *ops, void *model,
                                         const volatile sig_atomic_t *stop);
 
-/* Time of the last event executed by any LP, and the number of events executed. */
+/* Time of the last event executed by any LP (or, of a run that `done` ended, the end of its last
+ * window: what is held outside the kernel may have come further than its events), and the number of
+ * events executed. */
 nuna_time nuna_kernel_now(const struct nuna_kernel *kernel);
 uint64_t nuna_kernel_events(const struct nuna_kernel *kernel);
 
@@ -105,6 +112,36 @@ static inline void nuna_lp_schedule(struct nuna_lp *lp, nuna_time time, struct n
         nuna_wheel_insert(&lp->local, &lp->blocks, time, event);
     else
         nuna_lp_schedule_side(lp, time, event);
+}
+
+/* Of an event in an inbox that no message brought. */
+#define NUNA_RANKED 0xffffu
+
+void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event event);
+
+/* Schedules a ranked event, whose `bytes`, `here` and `there` are lost. Two of one time must differ
+ * in rank. Its bucket must be one that nuna_lp_run has not come to. */
+static inline void nuna_lp_schedule_ranked(struct nuna_lp *lp, nuna_time time, uint32_t rank,
+                                           struct nuna_event event)
+{
+    event.head |= (uint64_t)NUNA_RANKED << 48;
+    event.body = (event.body & ~0xffffffffull) | rank;
+    if (__builtin_expect(lp->heaps != NULL, 0))
+        nuna_lp_push_ranked(lp, time, event);
+    else
+        nuna_wheel_insert(&lp->inbox, &lp->blocks, time, event);
+}
+
+/* Reference mode only: a local event that goes, at one time, before those of nuna_lp_schedule, by
+ * `order` < NUNA_HEAP_FIRST. */
+void nuna_lp_schedule_early(struct nuna_lp *lp, nuna_time time, uint64_t order,
+                            struct nuna_event event);
+
+/* Start of the earliest bucket with an event in a wheel, NUNA_TIME_MAX when there is none. */
+static inline nuna_time nuna_lp_next(const struct nuna_lp *lp)
+{
+    nuna_time local = nuna_wheel_next(&lp->local), inbox = nuna_wheel_next(&lp->inbox);
+    return local < inbox ? local : inbox;
 }
 
 /* The place to fill with the next message for `dest`; `seq` and `dest` are already set. */
@@ -131,12 +168,13 @@ nuna_lp_run(struct nuna_lp *lp, nuna_time end, void *model,
             void (*prefetch)(void *model, struct nuna_event event))
 {
     for (;;) {
-        nuna_time local = nuna_wheel_next(&lp->local), inbox = nuna_wheel_next(&lp->inbox);
-        nuna_time bucket = local < inbox ? local : inbox;
+        nuna_time bucket = nuna_lp_next(lp);
         if (bucket >= end)
             return;
         size_t count = nuna_lp_open_bucket(lp, bucket);
         const struct nuna_event *run = lp->run;
+        for (size_t i = 0; i < NUNA_LOOK_AHEAD; i++)
+            prefetch(model, run[i]);
         for (size_t i = 0; i < count;) {
             struct nuna_event event = run[i];
             /* A side event was scheduled after everything that was in the bucket: it waits at ties.

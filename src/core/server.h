@@ -43,7 +43,7 @@ static inline nuna_time nuna_server_take(struct nuna_server *server, const struc
         server->max_wait = start - time;
     server->bytes += bytes;
     uint32_t control = bytes == rate->size[1];
-    if (__builtin_expect(control | (bytes == rate->size[0]), 1)) {
+    if (__builtin_expect(bytes == rate->size[control], 1)) {
         server->free_at = start + rate->time[control];
         if (rate->exact) {
             server->remainder = remainder; /* an odd packet before may have left one */

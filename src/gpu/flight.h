@@ -116,6 +116,7 @@ static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
     pool->free = nuna_flight(pool, handle)->link;
     nuna_flight(pool, handle)->marks = 0;
     nuna_flight(pool, handle)->npa = 0;
+    nuna_prefetch(nuna_flight(pool, pool->free)); /* the next one was put long ago */
     pool->in_use++;
     if (pool->in_use > pool->peak)
         pool->peak = pool->in_use;

@@ -74,13 +74,15 @@ void nuna_noc_shape_finish(struct nuna_noc_shape *shape)
     shape->link_latency = NULL;
 }
 
-bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape)
+bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape,
+                   struct nuna_arena *arena)
 {
     noc->shape = shape;
     noc->link = nuna_servers_create((size_t)shape->codes * NUNA_DIRECTIONS);
     noc->inject = nuna_servers_create((size_t)shape->codes * NUNA_ATTACHMENTS);
     noc->eject = nuna_servers_create((size_t)shape->codes * NUNA_ATTACHMENTS);
-    return noc->link && noc->inject && noc->eject;
+    return noc->link && noc->inject && noc->eject &&
+           (shape->uniform || nuna_sweep_init(&noc->sweep, shape->codes, arena));
 }
 
 void nuna_noc_finish(struct nuna_noc *noc)
@@ -88,6 +90,7 @@ void nuna_noc_finish(struct nuna_noc *noc)
     free(noc->link);
     free(noc->inject);
     free(noc->eject);
+    nuna_sweep_finish(&noc->sweep);
     memset(noc, 0, sizeof *noc);
 }
 
@@ -122,4 +125,43 @@ nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, 
         here = south ? here + mask + 1 : here - mask - 1;
     }
     return time;
+}
+
+void nuna_noc_enter_plain(struct nuna_lp *lp, nuna_time time, enum nuna_attachment source,
+                          struct nuna_event event)
+{
+    nuna_lp_schedule_early(lp, time, NUNA_DIRECTIONS + (uint64_t)source, event);
+}
+
+static void eject_plain(struct nuna_noc *noc, struct nuna_lp *lp, struct nuna_event event)
+{
+    const struct nuna_noc_shape *shape = noc->shape;
+    uint32_t here = nuna_event_here(event), bytes = nuna_event_bytes(event);
+    uint32_t target = nuna_event_tag(event) - (uint32_t)NUNA_NOC_ARRIVE;
+    struct nuna_server *eject = &noc->eject[here * NUNA_ATTACHMENTS + target];
+    nuna_time start = nuna_server_take(eject, &shape->ejection_rate, lp->now, bytes);
+    nuna_lp_schedule_ranked(lp, start + shape->ejection_latency + nuna_noc_tail(shape, bytes),
+                            nuna_noc_rank(target, here, bytes),
+                            nuna_event_make(nuna_event_tag(event), nuna_event_handle(event)));
+}
+
+void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct nuna_event event)
+{
+    const struct nuna_noc_shape *shape = noc->shape;
+    uint32_t here = nuna_event_here(event), there = nuna_event_there(event);
+    if (here == there) {
+        eject_plain(noc, lp, event);
+        return;
+    }
+    uint32_t mask = (1u << shape->x_bits) - 1;
+    uint32_t x = here & mask, to_x = there & mask, direction;
+    if (x != to_x)
+        direction = x < to_x ? NUNA_EAST : NUNA_WEST;
+    else
+        direction = here < there ? NUNA_SOUTH : NUNA_NORTH;
+    uint32_t link = here * NUNA_DIRECTIONS + direction;
+    nuna_time start =
+        nuna_server_take(&noc->link[link], &shape->link_rate, lp->now, nuna_event_bytes(event));
+    event.body = (event.body & ~0xffffull) | nuna_noc_next(shape, here, direction);
+    nuna_lp_schedule_early(lp, start + shape->link_latency[link], direction, event);
 }

@@ -14,6 +14,7 @@
 #include "core/kernel.h"
 #include "core/params.h"
 #include "core/server.h"
+#include "noc/sweep.h"
 
 /* What is attached to a router. */
 enum nuna_attachment {
@@ -23,7 +24,8 @@ enum nuna_attachment {
 };
 #define NUNA_ATTACHMENTS 3
 
-/* Event kinds of this layer: a hop, and a packet's arrival at an attachment. */
+/* Event kinds of this layer: a hop (in reference mode only), and a packet's arrival at an
+ * attachment. */
 enum {
     NUNA_NOC_HOP,
     NUNA_NOC_ARRIVE, /* + enum nuna_attachment */
@@ -55,17 +57,28 @@ struct nuna_noc {
     struct nuna_server *link;   /* [code * NUNA_DIRECTIONS + direction] */
     struct nuna_server *inject; /* [code * NUNA_ATTACHMENTS + attachment] */
     struct nuna_server *eject;  /* likewise */
+    struct nuna_sweep sweep;
 };
 
 /* False on lack of memory; finish either way (a zeroed struct is fine). */
 bool nuna_noc_shape_init(struct nuna_noc_shape *shape, const struct nuna_params *params);
 void nuna_noc_shape_finish(struct nuna_noc_shape *shape);
-bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape);
+/* Queues grow from the arena, which outlives them. */
+bool nuna_noc_init(struct nuna_noc *noc, const struct nuna_noc_shape *shape,
+                   struct nuna_arena *arena);
 void nuna_noc_finish(struct nuna_noc *noc);
 
 static inline uint16_t nuna_noc_router(const struct nuna_noc_shape *shape, uint32_t x, uint32_t y)
 {
     return (uint16_t)(y << shape->x_bits | x);
+}
+
+/* The neighbour in a direction; there must be one. */
+static inline uint32_t nuna_noc_next(const struct nuna_noc_shape *shape, uint32_t code,
+                                     uint32_t direction)
+{
+    uint32_t step = direction < NUNA_SOUTH ? 1u : 1u << shape->x_bits;
+    return direction % 2 == 0 ? code + step : code - step;
 }
 
 /* How long after its head a packet's tail arrives: its serialisation time on the slowest of the
@@ -88,6 +101,44 @@ nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, 
 /* Links from one router to another. */
 uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to);
 
+/* The order of arrivals of one time. One ejection link's packets start apart, so that two that
+ * arrive together differ in their tails, and in bytes. */
+static inline uint32_t nuna_noc_rank(uint32_t target, uint32_t code, uint32_t bytes)
+{
+    return target << 30 | code << 16 | bytes;
+}
+
+/* Whether the mesh can be swept: attachments are far enough away for spans that are worth it. If
+ * not, the kernel must be in reference mode. */
+bool nuna_noc_can_sweep(const struct nuna_noc_shape *shape);
+
+/* Handles NUNA_NOC_HOP: the packet is at router `here` and takes its next link. */
+void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct nuna_event event);
+
+/* Serves all hops before `end`, and schedules the arrivals they lead to. */
+void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end);
+
+/* A packet's first router, at `time`. */
+void nuna_noc_enter_plain(struct nuna_lp *lp, nuna_time time, enum nuna_attachment source,
+                          struct nuna_event event);
+
+static inline void nuna_noc_enter(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time time,
+                                  uint16_t from, enum nuna_attachment source, uint16_t to,
+                                  enum nuna_attachment target, uint32_t bytes, uint32_t handle)
+{
+    uint32_t mask = (1u << noc->shape->x_bits) - 1, x = from & mask, to_x = to & mask;
+    uint32_t way = to_x > x ? 0 : to_x < x ? 1 : 2;
+    const struct nuna_hop hop = {
+        .key = time << NUNA_HOP_TIME_SHIFT |
+               ((uint64_t)NUNA_DIRECTIONS + source) << NUNA_HOP_INPUT_BITS | target,
+        .rest = (uint64_t)handle << 32 | (uint64_t)bytes << 16 | to,
+    };
+    nuna_hop_push(&noc->sweep, &noc->sweep.routers[from].inject[source][way], hop);
+    nuna_sweep_mark(&noc->sweep, way == 2 ? NUNA_SWEEP_TURN : way, from);
+    noc->sweep.packets++;
+    lp->held = lp->now;
+}
+
 /* Sends a packet now (lp->now) from `from`'s attachment of kind `source` to `to`'s of kind
  * `target`, where it raises the event NUNA_NOC_ARRIVE + target with this handle. */
 static inline void nuna_noc_send(struct nuna_noc *noc, struct nuna_lp *lp, uint16_t from,
@@ -95,50 +146,58 @@ static inline void nuna_noc_send(struct nuna_noc *noc, struct nuna_lp *lp, uint1
                                  enum nuna_attachment target, uint32_t bytes, uint32_t handle)
 {
     const struct nuna_noc_shape *shape = noc->shape;
-    struct nuna_event event =
-        nuna_event_packet(NUNA_NOC_HOP, NUNA_NOC_ARRIVE + target, bytes, from, to, handle);
     if (shape->uniform) {
-        nuna_event_set_kind(&event, NUNA_NOC_ARRIVE + target);
-        nuna_lp_schedule(lp, lp->now + shape->uniform_latency, event);
+        nuna_lp_schedule(lp, lp->now + shape->uniform_latency,
+                         nuna_event_make(NUNA_NOC_ARRIVE + target, handle));
         return;
     }
     struct nuna_server *inject = &noc->inject[from * NUNA_ATTACHMENTS + source];
-    nuna_time start = nuna_server_take(inject, &shape->injection_rate, lp->now, bytes);
-    nuna_lp_schedule(lp, start + shape->injection_latency, event);
+    nuna_time time =
+        nuna_server_take(inject, &shape->injection_rate, lp->now, bytes) + shape->injection_latency;
+    if (__builtin_expect(lp->heaps != NULL, 0))
+        nuna_noc_enter_plain(
+            lp, time, source,
+            nuna_event_packet(NUNA_NOC_HOP, NUNA_NOC_ARRIVE + target, bytes, from, to, handle));
+    else
+        nuna_noc_enter(noc, lp, time, from, source, to, target, bytes, handle);
 }
 
-/* Fetches the queue that a hop most likely takes: along X. */
-static inline void nuna_noc_prefetch(const struct nuna_noc *noc, struct nuna_event event)
-{
-    nuna_prefetch(&noc->link[nuna_event_here(event) * NUNA_DIRECTIONS]);
-}
-
-/* Handles NUNA_NOC_HOP: the packet is at router `here` and takes its next link. */
-static inline void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct nuna_event event)
+/* How far events may run: no packet that is now in the mesh, or enters it, arrives before. */
+static inline nuna_time nuna_noc_horizon(struct nuna_noc *noc, const struct nuna_lp *lp,
+                                         nuna_time end)
 {
     const struct nuna_noc_shape *shape = noc->shape;
-    uint32_t here = nuna_event_here(event), there = nuna_event_there(event);
-    uint32_t bytes = nuna_event_bytes(event);
-    if (here == there) {
-        uint32_t kind = nuna_event_tag(event);
-        struct nuna_server *eject =
-            &noc->eject[here * NUNA_ATTACHMENTS + kind - (uint32_t)NUNA_NOC_ARRIVE];
-        nuna_time start = nuna_server_take(eject, &shape->ejection_rate, lp->now, bytes);
-        nuna_event_set_kind(&event, kind);
-        nuna_lp_schedule(lp, start + shape->ejection_latency + nuna_noc_tail(shape, bytes), event);
+    nuna_time next = nuna_lp_next(lp);
+    next = next < end ? next : end;
+    /* Nobody in the mesh: nor before what is sent next. */
+    if (noc->sweep.packets == 0 && noc->sweep.until < next + shape->injection_latency)
+        noc->sweep.until = next + shape->injection_latency;
+    nuna_time limit =
+        (noc->sweep.until + shape->ejection_latency) & ~(nuna_time)(NUNA_BUCKET_PS - 1);
+    return limit < end ? limit : end;
+}
+
+/* Runs the LP of this network before `end`: events and sweeps by turns. For the rest see
+ * nuna_lp_run. */
+static inline __attribute__((always_inline)) void
+nuna_noc_run(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end, void *model,
+             void (*handle)(void *model, struct nuna_lp *lp, struct nuna_event event),
+             void (*prefetch)(void *model, struct nuna_event event))
+{
+    if (noc->shape->uniform || lp->heaps) {
+        nuna_lp_run(lp, end, model, handle, prefetch);
         return;
     }
-    /* X first, by arithmetic: which way a packet turns is a coin toss, too. */
-    uint32_t mask = (1u << shape->x_bits) - 1;
-    uint32_t x = here & mask, to_x = there & mask;
-    uint64_t along_y = -(uint64_t)(x == to_x); /* all ones or none */
-    uint64_t backward = -(uint64_t)(((there < here) & along_y) | ((to_x < x) & ~along_y));
-    uint64_t step = (1 & ~along_y) | ((mask + 1) & along_y);
-    uint32_t link = here * NUNA_DIRECTIONS + (uint32_t)((2 & along_y) | (1 & backward));
-    nuna_time start = nuna_server_take(&noc->link[link], &shape->link_rate, lp->now, bytes);
-    /* `here` is the body's low field and stays within it. */
-    event.body += (step ^ backward) - backward;
-    nuna_lp_schedule(lp, start + shape->link_latency[link], event);
+    for (bool more = true; more;) {
+        nuna_time limit = nuna_noc_horizon(noc, lp, end);
+        nuna_lp_run(lp, limit, model, handle, prefetch);
+        nuna_time to = limit + noc->shape->injection_latency;
+        more = limit < end || to < end;
+        nuna_noc_sweep(noc, lp, to < end ? to : end);
+    }
+    lp->held = noc->sweep.packets > 0 ? end : NUNA_TIME_MAX;
+    if (noc->sweep.out_of_memory)
+        lp->out_of_memory = true;
 }
 
 #endif

@@ -324,11 +324,6 @@ static void memory_done(struct nuna_gpu_lp *gpu, uint32_t handle)
 static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_event event)
 {
     struct nuna_gpu_lp *gpu = model;
-    /* Four of five events: worth a branch of their own before the table of the others. */
-    if (__builtin_expect(nuna_event_kind(event) == NUNA_NOC_HOP, 1)) {
-        nuna_noc_hop(&gpu->noc, lp, event);
-        return;
-    }
     switch (nuna_event_kind(event)) {
     case NUNA_NOC_ARRIVE + NUNA_AT_CU:
         nuna_cu_arrival(gpu, nuna_event_handle(event));
@@ -360,6 +355,9 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
     case NUNA_EV_PROXY:
         nuna_proxy_event(gpu);
         break;
+    case NUNA_NOC_HOP: /* reference mode */
+        nuna_noc_hop(&gpu->noc, lp, event);
+        break;
     default:
         nuna_host_gpu_handle(gpu->host, event);
         break;
@@ -370,15 +368,13 @@ static inline void prefetch_event(void *model, struct nuna_event event)
 {
     const struct nuna_gpu_lp *gpu = model;
     uint32_t kind = nuna_event_kind(event);
-    if (kind == NUNA_NOC_HOP)
-        nuna_noc_prefetch(&gpu->noc, event);
-    else if (kind < NUNA_EV_CU_ISSUE)
+    if (kind < NUNA_EV_CU_ISSUE)
         nuna_prefetch(nuna_flight(&gpu->flights, nuna_event_handle(event)));
 }
 
 void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
 {
-    nuna_lp_run(gpu->lp, end, gpu, handle_event, prefetch_event);
+    nuna_noc_run(&gpu->noc, gpu->lp, end, gpu, handle_event, prefetch_event);
     if (gpu->flights.out_of_memory)
         gpu->lp->out_of_memory = true;
 }
@@ -408,7 +404,7 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     for (uint32_t tb = 0; tb <= tb_count; tb++)
         gpu->tbs[tb].next = NUNA_NO_TB;
     gpu->tbs[tb_count].cu = pod->topology.cu_count;
-    return nuna_noc_init(&gpu->noc, &pod->noc) && nuna_hbm_init(&gpu->hbm, pod->params) &&
+    return nuna_noc_init(&gpu->noc, &pod->noc, arena) && nuna_hbm_init(&gpu->hbm, pod->params) &&
            nuna_scaleup_init(&gpu->scaleup, &pod->clos) &&
            nuna_flight_pool_init(&gpu->flights, arena) && nuna_movers_init(gpu) &&
            nuna_proxy_init(gpu) &&

@@ -101,8 +101,8 @@ static bool build_gpus(struct nuna_sim *sim)
         nuna_kernel_create(count + host, sim->options.threads,
                            host ? nuna_transfers_lookahead(pod) : nuna_clos_lookahead(&pod->clos));
     sim->gpus = calloc(count, sizeof *sim->gpus);
-    if (!sim->kernel || !sim->gpus ||
-        (sim->options.reference && !nuna_kernel_use_reference(sim->kernel)))
+    bool plain = sim->options.reference || !nuna_noc_can_sweep(&pod->noc);
+    if (!sim->kernel || !sim->gpus || (plain && !nuna_kernel_use_reference(sim->kernel)))
         return false;
     for (uint32_t lp = 0; lp < count; lp++) {
         struct nuna_gpu_lp *gpu = &sim->gpus[lp];

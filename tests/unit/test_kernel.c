@@ -478,3 +478,93 @@ Test(kernel, stop_flag)
             toy_free(toy);
         }
 }
+
+/* ---- ranked events ---- */
+
+#define MET 50000u
+
+struct keeper {
+    struct nuna_lp *lp;
+    bool raised;
+    uint32_t seen[8], count;
+};
+
+static void keeper_handle(void *model, struct nuna_lp *lp, struct nuna_event event)
+{
+    struct keeper *keeper = model;
+    keeper->seen[keeper->count++] = nuna_event_handle(event);
+    if (nuna_event_handle(event) != 100)
+        cr_assert_eq(lp->now, MET);
+    else { /* to itself, at the time of the others */
+        struct nuna_message *message = nuna_lp_send(lp, 0);
+        message->time = MET;
+        message->source = message->rel = 0;
+        message->kind = 1;
+    }
+}
+
+static void keeper_prefetch(void *model, struct nuna_event event)
+{
+    (void)model;
+    (void)event;
+}
+
+/* What is kept comes out once the run has come near, in no order. */
+static void keeper_run(void *model, uint32_t lp, nuna_time end)
+{
+    struct keeper *keeper = model;
+    (void)lp;
+    if (!keeper->raised && end + 20000 >= MET) {
+        static const uint32_t ranks[] = {70000, 3, 0xffffffff, 500};
+        for (uint32_t i = 0; i < 4; i++)
+            nuna_lp_schedule_ranked(keeper->lp, MET, ranks[i], nuna_event_make(2, 10 + i));
+        keeper->raised = true;
+    }
+    nuna_lp_run(keeper->lp, end, keeper, keeper_handle, keeper_prefetch);
+    keeper->lp->held = keeper->raised ? NUNA_TIME_MAX : end;
+}
+
+static uint32_t keeper_deliver(void *model, uint32_t lp, const struct nuna_message *message)
+{
+    (void)model;
+    (void)lp;
+    (void)message;
+    return 1;
+}
+
+/* At one time: messages, then ranked events by rank, then local ones; wheel and heap alike. The
+ * kernel goes on for what is held alone. */
+Test(kernel, ranked_events)
+{
+    static const struct nuna_kernel_ops keeper_ops = {.run = keeper_run, .deliver = keeper_deliver};
+    static const uint32_t order[] = {100, 1, 11, 13, 10, 12, 30, 31};
+    for (int plain = 0; plain < 2; plain++) {
+        struct nuna_kernel *kernel = nuna_kernel_create(1, 1, 10000);
+        cr_assert_not_null(kernel);
+        cr_assert(!plain || nuna_kernel_use_reference(kernel));
+        struct keeper keeper = {.lp = nuna_kernel_lp(kernel, 0)};
+        cr_assert_eq(keeper.lp->held, NUNA_TIME_MAX);
+        nuna_lp_schedule(keeper.lp, 100, nuna_event_make(0, 100));
+        if (plain) { /* the other way round: early goes before what was scheduled before it */
+            nuna_lp_schedule(keeper.lp, MET, nuna_event_make(0, 31));
+            nuna_lp_schedule_early(keeper.lp, MET, 2, nuna_event_make(0, 30));
+        } else {
+            nuna_lp_schedule(keeper.lp, MET, nuna_event_make(0, 30));
+            nuna_lp_schedule(keeper.lp, MET, nuna_event_make(0, 31));
+        }
+        cr_assert_eq(nuna_kernel_run(kernel, &keeper_ops, &keeper, NULL), NUNA_KERNEL_DRAINED);
+        cr_assert_eq(keeper.count, 8);
+        for (uint32_t i = 0; i < 8; i++)
+            cr_assert_eq(keeper.seen[i], order[i], "event %u is %u", i, keeper.seen[i]);
+        nuna_kernel_destroy(kernel);
+
+        /* Nothing but what is held. */
+        kernel = nuna_kernel_create(1, 1, 10000);
+        cr_assert_not_null(kernel);
+        keeper = (struct keeper){.lp = nuna_kernel_lp(kernel, 0)};
+        keeper.lp->held = 0;
+        cr_assert_eq(nuna_kernel_run(kernel, &keeper_ops, &keeper, NULL), NUNA_KERNEL_DRAINED);
+        cr_assert_eq(keeper.count, 4);
+        nuna_kernel_destroy(kernel);
+    }
+}

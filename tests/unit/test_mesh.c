@@ -66,7 +66,7 @@ static struct bench *bench_new(const struct nuna_params *params)
     bench->params = *params;
     bench->kernel = nuna_kernel_create(1, 1, 1000000);
     cr_assert(bench->kernel && nuna_noc_shape_init(&bench->shape, &bench->params) &&
-              nuna_noc_init(&bench->noc, &bench->shape));
+              nuna_noc_init(&bench->noc, &bench->shape, nuna_kernel_arena(bench->kernel)));
     bench->lp = nuna_kernel_lp(bench->kernel, 0);
     return bench;
 }
@@ -101,15 +101,14 @@ static void handle(void *model, struct nuna_lp *lp, struct nuna_event event)
 
 static void prefetch(void *model, struct nuna_event event)
 {
-    const struct bench *bench = model;
-    if (nuna_event_kind(event) == NUNA_NOC_HOP)
-        nuna_noc_prefetch(&bench->noc, event);
+    (void)model;
+    (void)event;
 }
 
 static void run_lp(void *model, uint32_t lp, nuna_time end)
 {
     struct bench *bench = model;
-    nuna_lp_run(bench->lp, end, bench, handle, prefetch);
+    nuna_noc_run(&bench->noc, bench->lp, end, bench, handle, prefetch);
 }
 
 static void run(struct bench *bench, struct packet *packets, uint32_t count)
@@ -306,6 +305,112 @@ Test(mesh, packets_wait_on_a_link_for_one_serialisation_each)
         cr_assert_eq(next->max_wait, 0, "spaced out by the first link");
         bench_free(bench);
     }
+}
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % below;
+}
+
+/* Crowded traffic of all sizes; a third of it meets in one place. Few different times: many ties.
+ */
+static void crowd(const struct bench *bench, struct packet *packets, uint32_t count, uint64_t state)
+{
+    uint32_t columns = bench->shape.columns, rows = bench->shape.rows;
+    for (uint32_t i = 0; i < count; i++) {
+        bool hot = draw(&state, 3) == 0;
+        packets[i] = (struct packet){
+            .start = 1000 + draw(&state, 40) * 10000ull + draw(&state, 3),
+            .from = nuna_noc_router(&bench->shape, draw(&state, columns), draw(&state, rows)),
+            .to = nuna_noc_router(&bench->shape, hot ? columns / 2 : draw(&state, columns),
+                                  hot ? rows / 2 : draw(&state, rows)),
+            .source = (enum nuna_attachment)draw(&state, 3),
+            .target = (enum nuna_attachment)draw(&state, 3),
+            .bytes = (const uint32_t[]){16, 256, 256, 77}[draw(&state, 4)],
+        };
+    }
+}
+
+static void check_same_links(const struct nuna_server *a, const struct nuna_server *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        HOLDS(a[i].free_at == b[i].free_at && a[i].remainder == b[i].remainder &&
+                  a[i].bytes == b[i].bytes && a[i].max_wait == b[i].max_wait,
+              "link %zu ends otherwise", i);
+}
+
+/* Swept, a mesh does what it does event by event, to the picosecond. */
+Test(mesh, sweep_is_as_one_event_per_hop)
+{
+    static const int64_t shapes[][3] = {{1, 1, 1}, {5, 1, 1}, {1, 4, 1}, {3, 5, 3}, {24, 6, 4}};
+    enum { PACKETS = 6000 };
+    for (size_t i = 0; i < 2 * COUNT(shapes); i++) {
+        const int64_t *shape = shapes[i / 2];
+        struct nuna_params params = params_of(shape[0], shape[1], shape[2]);
+        if (i % 2) { /* rates that leave no remainder, times that meet */
+            params.noc.link_rate = params.noc.injection_rate = params.noc.ejection_rate =
+                1000000000000;
+            params.noc.hop_latency = params.noc.injection_latency = params.noc.ejection_latency =
+                10000;
+        }
+        struct bench *swept = bench_new(&params), *plain = bench_new(&params);
+        cr_assert(nuna_noc_can_sweep(&swept->shape));
+        cr_assert(nuna_kernel_use_reference(plain->kernel));
+        struct packet *packets = calloc(2 * PACKETS, sizeof *packets);
+        cr_assert_not_null(packets);
+        crowd(swept, packets, PACKETS, 17 + i);
+        memcpy(packets + PACKETS, packets, PACKETS * sizeof *packets);
+        run(swept, packets, PACKETS);
+        run(plain, packets + PACKETS, PACKETS);
+        for (uint32_t p = 0; p < PACKETS; p++)
+            HOLDS(packets[p].arrival == packets[PACKETS + p].arrival,
+                  "shape %zu, packet %u: %" PRIu64 ", event by event %" PRIu64, i, p,
+                  packets[p].arrival, packets[PACKETS + p].arrival);
+        uint32_t codes = swept->shape.codes;
+        check_same_links(swept->noc.link, plain->noc.link, (size_t)codes * NUNA_DIRECTIONS);
+        check_same_links(swept->noc.inject, plain->noc.inject, (size_t)codes * NUNA_ATTACHMENTS);
+        check_same_links(swept->noc.eject, plain->noc.eject, (size_t)codes * NUNA_ATTACHMENTS);
+        cr_assert_eq(nuna_kernel_events(swept->kernel), nuna_kernel_events(plain->kernel));
+        free(packets);
+        bench_free(swept);
+        bench_free(plain);
+    }
+}
+
+/* Two packets at a link at one time: what comes along the row goes before what is injected there,
+ * though it was sent by a later kind of attachment. */
+Test(mesh, through_traffic_goes_first)
+{
+    struct nuna_params params = params_of(4, 1, 1);
+    params.noc.link_rate = 1000000000; /* 256 ns */
+    for (int plain = 0; plain < 2; plain++) {
+        struct bench *bench = bench_new(&params);
+        cr_assert(!plain || nuna_kernel_use_reference(bench->kernel));
+        uint16_t from[] = {nuna_noc_router(&bench->shape, 0, 0),
+                           nuna_noc_router(&bench->shape, 1, 0)};
+        uint16_t to = nuna_noc_router(&bench->shape, 3, 0);
+        struct packet packets[] = {
+            {.start = 5000 + 3300, .from = from[1], .to = to, .source = NUNA_AT_CU, .bytes = 256},
+            {.start = 5000, .from = from[0], .to = to, .source = NUNA_AT_PORT, .bytes = 256},
+        };
+        run(bench, packets, 2);
+        nuna_time alone = 11003 + 23011 + 256000;
+        cr_assert_eq(packets[1].arrival, 5000 + alone + 3 * 3300);
+        cr_assert_eq(packets[0].arrival, 5000 + 3300 + alone + 2 * 3300 + 256000);
+        bench_free(bench);
+    }
+}
+
+/* Attachments so near that spans would be shorter than buckets. */
+Test(mesh, near_attachments_cannot_be_swept)
+{
+    struct nuna_params params = params_of(4, 3, 2);
+    params.noc.injection_latency = 1;
+    params.noc.ejection_latency = 2;
+    struct bench *bench = bench_new(&params);
+    cr_assert(!nuna_noc_can_sweep(&bench->shape));
+    bench_free(bench);
 }
 
 /* One router's injection and ejection links, per kind of attachment. */
