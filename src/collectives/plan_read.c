@@ -33,7 +33,8 @@ static bool read_collective(struct nuna_plan_reader *reader, bool version1)
             return true;
         }
         nuna_builder_warn(&reader->builder,
-                          "colletive: taken for collective, as MSCCL++ 0.5 spells it");
+                          "%s: colletive: taken for collective, as MSCCL++ 0.5 spells it",
+                          reader->doc->path);
     }
     if (!read_label(reader, key, plan->collective_name, sizeof plan->collective_name))
         return false;
@@ -91,7 +92,8 @@ static void warn_of_keys(struct nuna_plan_reader *reader)
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
             found |= strcmp(member->string, known[i]) == 0;
         if (!found)
-            nuna_builder_warn(&reader->builder, "%.64s: unknown key, ignored", member->string);
+            nuna_builder_warn(&reader->builder, "%s: %.64s: unknown key, ignored",
+                              reader->doc->path, member->string);
     }
 }
 
