@@ -234,6 +234,13 @@ static const struct fault {
     {"\"signal\",\"channel_ids\":[0]", "\"signal\",\"channel_ids\":[]",
      ": gpus[0].threadblocks[0].ops[3].channel_ids: is empty, expected a number"},
 
+    {"\"signal\",\"channel_ids\":[0],\"channel_type\":\"memory\"",
+     "\"flush\",\"channel_ids\":[0],\"channel_type\":\"port\"",
+     ": gpus[0].threadblocks[0].ops[3].channel_ids[0]: channel 0, but this threadblock has 0"},
+    {"\"signal\",\"channel_ids\":[0],\"channel_type\":\"memory\"",
+     "\"flush\",\"channel_ids\":7,\"channel_type\":\"port\"",
+     ": gpus[0].threadblocks[0].ops[3].channel_ids: is a number, expected an array"},
+
     /* Drafts and mixtures. */
     {"\"input_chunks\"", "\"inputChunks\"",
      ": gpus[0].output_chunks: this key does not belong to MSCCL++ version 1 (0.5 to 0.7)" DRAFT},
