@@ -261,6 +261,30 @@ static bool write_op(struct writer *w, uint32_t tb, const struct nuna_op *op, ui
     }
 }
 
+/* A threadblock's steps up to its next barrier. Without any since the last one it has nothing to
+ * post: whoever it would hold back has met the same threadblocks there. */
+static bool write_phase(struct writer *w, uint32_t tb, uint32_t *pc, uint32_t *from, uint32_t *last)
+{
+    const struct nuna_plan *plan = w->plan;
+    const struct nuna_threadblock *block = &plan->threadblocks[tb];
+    uint32_t before = w->blocks[tb].count;
+    last[tb] = NONE;
+    for (; pc[tb] < block->op_count; pc[tb]++) {
+        const struct nuna_op *op = &plan->ops[block->op_at + pc[tb]];
+        if (op->kind == NUNA_OP_BARRIER)
+            break;
+        if (!write_op(w, tb, op, &from[tb]))
+            return false;
+    }
+    if (w->no_memory)
+        return false;
+    if (pc[tb] < block->op_count && w->blocks[tb].count > before) {
+        last[tb] = w->blocks[tb].count - 1;
+        w->blocks[tb].steps[last[tb]].posted = true;
+    }
+    return true;
+}
+
 /* All threadblocks of a GPU up to their next barrier, then the barrier. */
 static bool write_gpu(struct writer *w, uint32_t gpu, uint32_t *pc, uint32_t *from, uint32_t *last)
 {
@@ -268,30 +292,14 @@ static bool write_gpu(struct writer *w, uint32_t gpu, uint32_t *pc, uint32_t *fr
     const struct nuna_plan_gpu *g = &plan->gpus[gpu];
     for (bool barriers = true; barriers && !w->failed && !w->no_memory;) {
         barriers = false;
-        for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++) {
-            const struct nuna_threadblock *block = &plan->threadblocks[tb];
-            last[tb] = NONE;
-            for (; pc[tb] < block->op_count; pc[tb]++) {
-                const struct nuna_op *op = &plan->ops[block->op_at + pc[tb]];
-                if (op->kind == NUNA_OP_BARRIER)
-                    break;
-                if (!write_op(w, tb, op, &from[tb]))
-                    return false;
-            }
-            if (pc[tb] == block->op_count)
-                continue;
-            barriers = true;
-            if (w->blocks[tb].count == 0)
-                add_step(w, tb, "nop");
-            if (w->no_memory)
-                return false;
-            last[tb] = w->blocks[tb].count - 1;
-            w->blocks[tb].steps[last[tb]].posted = true;
-        }
         for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++)
-            if (last[tb] != NONE) {
+            if (!write_phase(w, tb, pc, from, last))
+                return false;
+        for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++)
+            if (pc[tb] < plan->threadblocks[tb].op_count) {
                 write_barrier(w, tb, last);
                 pc[tb]++;
+                barriers = true;
             }
     }
     return !w->failed && !w->no_memory;
@@ -356,8 +364,9 @@ static void print_plan(const struct writer *w, FILE *out)
             "\" ngpus=\"%" PRIu32
             "\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"%" PRIu64
             "\" maxBytes=\"%" PRIu64 "\">\n",
-            plan->name, w->chans, whole, plan->gpu_count, plan->collective_name, plan->inplace,
-            !plan->inplace, plan->min_size, plan->max_size > INT64_MAX ? 0 : plan->max_size);
+            plan->name, w->chans == 0 ? 1 : w->chans, whole, plan->gpu_count, plan->collective_name,
+            plan->inplace, !plan->inplace, plan->min_size,
+            plan->max_size > INT64_MAX ? 0 : plan->max_size);
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
         const struct nuna_plan_gpu *gpu = &plan->gpus[g];
         fprintf(out,
