@@ -61,13 +61,12 @@ static bool read_flags(struct nuna_plan_reader *reader, bool version1)
 {
     struct nuna_plan *plan = reader->builder.plan;
     enum nuna_json_need need = version1 ? NUNA_JSON_OPTIONAL : NUNA_JSON_REQUIRED;
-    bool twice = false; /* two halves for alternate calls: one call uses one */
     return nuna_json_bool(reader->doc, NULL, reader->doc->root, "inplace", need, &plan->inplace,
                           reader->err) &&
            nuna_json_bool(reader->doc, NULL, reader->doc->root, "reuse_resources",
                           NUNA_JSON_OPTIONAL, &plan->reuse_scratch, reader->err) &&
            nuna_json_bool(reader->doc, NULL, reader->doc->root, "use_double_scratch_buffer",
-                          NUNA_JSON_OPTIONAL, &twice, reader->err);
+                          NUNA_JSON_OPTIONAL, &plan->half_scratch, reader->err);
 }
 
 /* What neither version has is ignored, but not without a word. */
