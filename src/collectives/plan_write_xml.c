@@ -174,9 +174,41 @@ static bool end_sends(struct writer *w, uint32_t tb, const struct nuna_op *op, u
     return use_peer(w, tb, true, peer, w->chan_of[at]);
 }
 
+/* Several sends before the first receive would need as many slots. In a ring everyone sends while
+ * it receives, so the receives, from step `first` on, may as well stand between. What comes from
+ * the peer that is sent to may be its answer: then they may not. */
+static bool interleave(struct writer *w, uint32_t tb, uint32_t first)
+{
+    struct block *block = &w->blocks[tb];
+    uint32_t start = first, sends = 0, at = 0, next = first;
+    for (; start > 0 && !block->steps[start - 1].posted; start--) {
+        const char *type = block->steps[start - 1].type;
+        if (strcmp(type, "s") != 0 && strcmp(type, "cpy") != 0)
+            break;
+        sends += type[0] == 's';
+    }
+    if (sends < 2 || block->send == block->recv)
+        return true;
+    struct step *mixed = malloc((block->count - start) * sizeof *mixed);
+    if (mixed == NULL) {
+        w->no_memory = true;
+        return false;
+    }
+    for (uint32_t i = start; i < first; i++) {
+        mixed[at++] = block->steps[i];
+        if (block->steps[i].type[0] == 's' && next < block->count)
+            mixed[at++] = block->steps[next++];
+    }
+    memcpy(&mixed[at], &block->steps[next], (block->count - next) * sizeof *mixed);
+    memcpy(&block->steps[start], mixed, (block->count - start) * sizeof *mixed);
+    free(mixed);
+    return true;
+}
+
 static bool write_receives(struct writer *w, uint32_t tb, const struct nuna_op *op)
 {
     const struct nuna_plan *plan = w->plan;
+    uint32_t first = w->blocks[tb].count;
     for (uint32_t i = 0; i < op->id_count; i++) {
         uint32_t at = plan->gpus[w->tb_gpu[tb]].channel_at + plan->ids[op->id_at + i];
         if (w->message_taken[at] == w->message_count[at])
@@ -191,7 +223,7 @@ static bool write_receives(struct writer *w, uint32_t tb, const struct nuna_op *
                             &plan->ranges[put->dst_at + k]);
         }
     }
-    return true;
+    return !w->no_memory && interleave(w, tb, first);
 }
 
 static bool same_range(const struct nuna_range *a, const struct nuna_range *b)

@@ -39,11 +39,12 @@ static struct nuna_plan *scatter(const char *places, uint32_t outputs, const cha
     return parse(text);
 }
 
+/* At every size. */
 static bool right(const struct nuna_plan *plan)
 {
     struct nuna_error err;
     struct nuna_plan_verdict verdict;
-    return check_plan(plan, &verdict, &err) && verdict.proved;
+    return check_plan(plan, &verdict, &err) && verdict.proved && verdict.limit[0] == '\0';
 }
 
 Test(plan_xml, a_plan_of_one_buffer_runs_in_place)
