@@ -16,6 +16,10 @@ int nuna_cmd_latency_map(int argc, char **argv); /* nunasim latency-map --config
 /* Prints "nunasim: error: MESSAGE" to standard error and returns the error's exit code. */
 int nuna_cli_report(const struct nuna_error *err);
 
+/* Prints each line as "nunasim: warning: [SOURCE: ]LINE" to standard error, of many the first ones.
+ * `lines` may be NULL. */
+void nuna_cli_warn(const char *source, const char *lines);
+
 /* From the first call on, the first SIGINT or SIGTERM sets the flag: an orderly end; a second one
  * kills. */
 void nuna_catch_signals(void);

@@ -119,21 +119,6 @@ static void print_verdict(const struct nuna_plan *plan, const struct nuna_plan_v
                plan->collective_name);
 }
 
-#define WARNINGS_SHOWN 8
-
-static void print_warnings(const char *lines)
-{
-    size_t count = 0;
-    for (const char *line = lines; line != NULL && *line != '\0'; count++) {
-        size_t length = strcspn(line, "\n");
-        if (count < WARNINGS_SHOWN)
-            fprintf(stderr, "nunasim: warning: %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-    if (count > WARNINGS_SHOWN)
-        fprintf(stderr, "nunasim: warning: and %zu more\n", count - WARNINGS_SHOWN);
-}
-
 /* To run in place, input and output must be one memory for the plan. */
 static bool use_in_place(struct nuna_plan *plan, struct nuna_error *err)
 {
@@ -164,10 +149,10 @@ static bool check(const struct check_options *options, const char *name, struct 
     struct nuna_plan *plan = load(name, gpus, channels, params, err);
     if (plan == NULL)
         return false;
-    print_warnings(plan->warnings);
+    nuna_cli_warn(NULL, plan->warnings);
     bool good = (!options->inplace || use_in_place(plan, err)) &&
                 nuna_plan_check(plan, params, options->size ? &size : NULL, &verdict, err);
-    print_warnings(verdict.races);
+    nuna_cli_warn(plan->source, verdict.races);
     if (good)
         print_verdict(plan, &verdict);
     nuna_plan_destroy(plan);

@@ -119,11 +119,12 @@ static bool write_out(const struct nuna_plan *plan, writer *write, const char *p
 
 /* The builtin parser already knows every name, number and hint. */
 static struct nuna_plan *generate(const char *collective, const char *gpus, const char *channels,
-                                  const char *algorithm, struct nuna_error *err)
+                                  const char *instances, const char *algorithm,
+                                  struct nuna_error *err)
 {
     char text[256];
-    int length = snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,algorithm=%s", collective,
-                          gpus, channels, algorithm);
+    int length = snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,instances=%s,algorithm=%s",
+                          collective, gpus, channels, instances, algorithm);
     if (length < 0 || (size_t)length >= sizeof text) {
         nuna_fail(err, NUNA_EXIT_BAD_INPUT, "plan: the arguments are too long");
         return NULL;
@@ -134,12 +135,15 @@ static struct nuna_plan *generate(const char *collective, const char *gpus, cons
 int nuna_cmd_plan(int argc, char **argv)
 {
     bool help = false;
-    const char *gpus = NULL, *channels = "8", *algorithm = "allpairs", *out = NULL;
+    const char *gpus = NULL, *channels = "8", *instances = "1", *algorithm = "allpairs",
+               *out = NULL;
     const char *format = "json";
     const struct nuna_opt opts[] = {
         {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
         {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 8)", NUNA_OPT_VALUE,
          &channels},
+        {"instances", "N", "copies of all that, each with its part of every chunk (default 1)",
+         NUNA_OPT_VALUE, &instances},
         {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,
          &algorithm},
         {"format", "NAME", "json (default) or xml", NUNA_OPT_VALUE, &format},
@@ -166,7 +170,7 @@ int nuna_cmd_plan(int argc, char **argv)
         nuna_fail(&err, NUNA_EXIT_BAD_INPUT, "--format %.40s: expected json or xml", format);
         return nuna_cli_report(&err);
     }
-    struct nuna_plan *plan = generate(args[0], gpus, channels, algorithm, &err);
+    struct nuna_plan *plan = generate(args[0], gpus, channels, instances, algorithm, &err);
     bool good = plan != NULL &&
                 write_out(plan, xml ? nuna_plan_write_xml : nuna_plan_write_json, out, &err);
     nuna_plan_destroy(plan);

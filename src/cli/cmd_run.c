@@ -162,7 +162,12 @@ static bool read_plan(struct run *run, struct nuna_error *err)
                          " bytes, but collective.size is %" PRIu64 " bytes",
                          plan, run->plan->min_size, run->plan->max_size, size);
     struct nuna_plan_verdict verdict;
-    return nuna_plan_check(run->plan, params, &size, &verdict, err);
+    bool good = nuna_plan_check(run->plan, params, &size, &verdict, err);
+    if (!run->options.quiet) {
+        nuna_cli_warn(NULL, run->plan->warnings);
+        nuna_cli_warn(run->plan->source, verdict.races);
+    }
+    return good;
 }
 
 /* The part of a path after the last slash and before the last dot. */

@@ -31,6 +31,22 @@ int nuna_cli_report(const struct nuna_error *err)
     return (int)err->code;
 }
 
+#define WARNINGS_SHOWN 8
+
+void nuna_cli_warn(const char *source, const char *lines)
+{
+    size_t count = 0;
+    for (const char *line = lines; line != NULL && *line != '\0'; count++) {
+        size_t length = strcspn(line, "\n");
+        if (count < WARNINGS_SHOWN)
+            fprintf(stderr, "nunasim: warning: %s%s%.*s\n", source == NULL ? "" : source,
+                    source == NULL ? "" : ": ", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    if (count > WARNINGS_SHOWN)
+        fprintf(stderr, "nunasim: warning: and %zu more\n", count - WARNINGS_SHOWN);
+}
+
 static int help(void)
 {
     printf("nunasim %s: how long a collective takes on a scale-up pod of multi-die GPUs, and "

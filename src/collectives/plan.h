@@ -157,6 +157,7 @@ struct nuna_plan {
     uint32_t chunk_groups;    /* MSCCL++ 1: an all-reduce is cut into groups first; 0: by ranks */
     bool even;                /* all chunks have one length; the message is padded to fit */
     bool reuse_scratch;       /* scratch is one area of 64 MiB that long chunks wrap in */
+    bool half_scratch;        /* of that area a call has one half, the next call the other */
     char *warnings;           /* lines, or NULL */
 
     struct nuna_plan_gpu *gpus;

@@ -8,12 +8,13 @@
 #define ERR(...) nuna_fail(err, NUNA_EXIT_BAD_INPUT, __VA_ARGS__)
 
 static const char *const collectives[] = {"allgather", "allreduce", "reducescatter", "alltoall"};
-static const char *const options[] = {"algorithm", "channels", "gpus", "gpus_per_node", "own"};
+static const char *const options[] = {"algorithm",     "channels",  "gpus",
+                                      "gpus_per_node", "instances", "own"};
 /* In the order of enum nuna_algorithm. */
 static const char *const algorithms[] = {"allpairs", "ring", "doubling", "twostep", "tree"};
 static const char *const own_places[] = {"first", "apart"};
 
-enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_NODE, OPT_OWN, OPT_COUNT };
+enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_NODE, OPT_INSTANCES, OPT_OWN, OPT_COUNT };
 
 static bool unknown(const char *text, const char *what, const char *word,
                     const char *const *candidates, size_t count, struct nuna_error *err)
@@ -42,7 +43,7 @@ static bool parse_count(const char *text, const char *key, const char *value, ui
 
 static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
                          struct nuna_plan_spec *spec, struct nuna_plan_variant *variant,
-                         struct nuna_error *err)
+                         uint32_t *instances, struct nuna_error *err)
 {
     char *equals = strchr(word, '=');
     const char *value = equals == NULL ? NULL : equals + 1;
@@ -68,6 +69,8 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
         return parse_count(text, word, value, 4096, &spec->gpus, err);
     if (option == OPT_NODE)
         return parse_count(text, word, value, 4096, &variant->gpus_per_node, err);
+    if (option == OPT_INSTANCES)
+        return parse_count(text, word, value, 1024, instances, err);
     if (option == OPT_OWN) {
         variant->own_apart = strcmp(value, "apart") == 0;
         return variant->own_apart || strcmp(value, "first") == 0 ||
@@ -95,6 +98,7 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
     strcpy(words, text);
     struct nuna_plan_spec spec = {.gpus = gpus, .channels = channels};
     struct nuna_plan_variant variant = {0};
+    uint32_t instances = 1;
     bool seen[OPT_COUNT] = {false};
     char *rest = words;
     char *word = strsep(&rest, ",");
@@ -103,9 +107,11 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
         return NULL;
     }
     while ((word = strsep(&rest, ",")) != NULL) {
-        if (!parse_option(text, word, seen, &spec, &variant, err))
+        if (!parse_option(text, word, seen, &spec, &variant, &instances, err))
             return NULL;
     }
+    /* Chunks, threadblocks and channels of an instance are what more channels would be. */
+    spec.channels *= instances;
     if (spec.gpus == 0) {
         ERR("builtin:%s: the number of GPUs is not given, add e.g. gpus=8", text);
         return NULL;

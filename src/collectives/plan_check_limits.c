@@ -11,6 +11,9 @@
 /* Semaphores' initial values are small: if so many turns work, more do. */
 #define TURNS_MAX 96u
 
+/* MSCCL++ counts a pipeline's turns with 16 bits. */
+#define TURNS_COUNTED UINT16_MAX
+
 static bool finishes(struct nuna_machine *machine, uint32_t chunks, uint32_t operations,
                      struct nuna_error *err)
 {
@@ -102,19 +105,46 @@ static bool check_fifos(const struct nuna_plan *plan, struct nuna_machine *machi
                      waiters_of(&why));
 }
 
+static bool few_turns(const struct nuna_plan *plan, uint32_t gpu, uint32_t tb, size_t op,
+                      uint64_t turns, struct nuna_error *err)
+{
+    return turns <= TURNS_COUNTED ||
+           nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "%s: gpus[%u].threadblocks[%u].ops[%u].iter_context: %" PRIu64
+                     " turns at this size, expected at most %u, as MSCCL++ counts them with 16 "
+                     "bits: unit_size is too small, or num_chunks too large",
+                     plan->source, gpu, tb, plan->ops[op].step, turns, TURNS_COUNTED);
+}
+
+/* The turns of the longest loop. */
+static bool count_turns(const struct nuna_plan *plan, const struct nuna_params *params,
+                        const uint64_t *size, uint64_t *ret_turns, struct nuna_error *err)
+{
+    struct nuna_shape shape;
+    nuna_shape_init(&shape, plan, size == NULL ? 0 : *size, params);
+    *ret_turns = 0;
+    for (uint32_t g = 0; g < plan->gpu_count; g++)
+        for (uint32_t t = 0; t < plan->gpus[g].tb_count; t++) {
+            const struct nuna_threadblock *tb = &plan->threadblocks[plan->gpus[g].tb_at + t];
+            for (size_t o = tb->op_at; o < (size_t)tb->op_at + tb->op_count; o++) {
+                if (plan->ops[o].kind != NUNA_OP_LOOP)
+                    continue;
+                uint64_t here = size == NULL ? TURNS_MAX : nuna_shape_turns(&shape, &plan->ops[o]);
+                if (!few_turns(plan, g, t, o, here, err))
+                    return false;
+                *ret_turns = here > *ret_turns ? here : *ret_turns;
+            }
+        }
+    return true;
+}
+
 static bool check_loops(const struct nuna_plan *plan, struct nuna_machine *machine,
                         const struct nuna_params *params, const uint64_t *size,
                         struct nuna_error *err)
 {
-    uint64_t turns = 0;
-    struct nuna_shape shape;
-    nuna_shape_init(&shape, plan, size == NULL ? 0 : *size, params);
-    for (size_t i = 0; i < plan->op_count; i++) {
-        if (plan->ops[i].kind != NUNA_OP_LOOP)
-            continue;
-        uint64_t here = size == NULL ? TURNS_MAX : nuna_shape_turns(&shape, &plan->ops[i]);
-        turns = here > turns ? here : turns;
-    }
+    uint64_t turns;
+    if (!count_turns(plan, params, size, &turns, err))
+        return false;
     if (turns <= 1)
         return true;
     struct nuna_schedule schedule = {.starved = NUNA_NONE,

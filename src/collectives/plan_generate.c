@@ -178,11 +178,47 @@ static void ring_all_gather(struct gen *gen, uint32_t channel)
     }
 }
 
+/* Where step `step` leaves the block that goes `distance` GPUs far: what a step brings keeps its
+ * place until the next has passed it on. */
+static uint32_t ring_slot(const struct gen *gen, uint32_t step, uint32_t distance, uint32_t channel)
+{
+    uint32_t before = (step - 1) * (gen->gpus - 1) - (step - 1) * step / 2;
+    return (before + distance - step - 1) * gen->channels + channel;
+}
+
+/* In step s all blocks move on that go s GPUs far or further. */
+static void ring_all_to_all(struct gen *gen, uint32_t channel)
+{
+    uint32_t next = rank_after(gen, 1);
+    for (uint32_t step = 1; step < gen->gpus; step++) {
+        nuna_builder_op(&gen->builder, NUNA_OP_PUT, false);
+        for (uint32_t d = step; d < gen->gpus; d++)
+            nuna_builder_source(
+                &gen->builder,
+                step == 1
+                    ? chunk(gen->own, NUNA_BUF_INPUT, in_block(gen, rank_after(gen, d), channel))
+                    : chunk(gen->own, NUNA_BUF_SCRATCH, ring_slot(gen, step - 1, d, channel)));
+        for (uint32_t d = step; d < gen->gpus; d++)
+            nuna_builder_destination(
+                &gen->builder,
+                d == step ? chunk(next, NUNA_BUF_OUTPUT,
+                                  in_block(gen, rank_before(gen, step - 1), channel))
+                          : chunk(next, NUNA_BUF_SCRATCH, ring_slot(gen, step, d, channel)));
+        announce(gen, id_of_next(gen, channel));
+        if (step == 1)
+            keep_own(gen, channel);
+        await(gen, id_of_previous(gen, channel));
+    }
+}
+
 static void ring_gpu(struct gen *gen)
 {
     struct nuna_builder *builder = &gen->builder;
     enum nuna_collective collective = gen->spec->collective;
-    if (collective != NUNA_ALLGATHER)
+    if (collective == NUNA_ALLTOALL)
+        builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] =
+            (gen->gpus - 1) * (gen->gpus - 2) / 2 * gen->channels;
+    else if (collective != NUNA_ALLGATHER)
         builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] = (gen->gpus - 1) * gen->channels;
     for (uint32_t channel = 0; channel < gen->channels; channel++)
         nuna_builder_channel(builder, gen->own,
@@ -192,6 +228,10 @@ static void ring_gpu(struct gen *gen)
                              memory_channel(rank_before(gen, 1), id_of_next(gen, channel)));
     for (uint32_t channel = 0; channel < gen->channels; channel++) {
         nuna_builder_threadblock(builder, gen->own);
+        if (collective == NUNA_ALLTOALL) {
+            ring_all_to_all(gen, channel);
+            continue;
+        }
         if (collective != NUNA_ALLGATHER)
             ring_reduce_scatter(gen, channel);
         if (collective != NUNA_REDUCESCATTER)
@@ -220,7 +260,7 @@ struct algorithm {
 
 static const struct algorithm algorithms[] = {
     [NUNA_ALLPAIRS] = {"allpairs", NULL, pairs_gpu, NULL, true},
-    [NUNA_RING] = {"ring", NULL, ring_gpu, NULL, false},
+    [NUNA_RING] = {"ring", NULL, ring_gpu, NULL, true},
     [NUNA_DOUBLING] = {"doubling", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
     [NUNA_TWO_STEP] = {"twostep", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
     [NUNA_TREE] = {"tree", nuna_tree_prepare, nuna_tree_gpu, nuna_tree_free, false},
@@ -273,6 +313,10 @@ static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err
      * channel, and step or peer. */
     uint64_t per_step = 5 * sizeof(struct nuna_op) + 2 * sizeof(struct nuna_range);
     uint64_t bytes = (uint64_t)spec->gpus * (spec->gpus - 1) * spec->channels * per_step;
+    /* On average a ring's step moves half of the blocks. */
+    if (spec->algorithm == NUNA_RING && spec->collective == NUNA_ALLTOALL)
+        bytes += (uint64_t)spec->gpus * (spec->gpus - 1) * spec->channels * (spec->gpus / 2) * 2 *
+                 sizeof(struct nuna_range);
     return bytes <= PLAN_BYTES_MAX || refuse_size(spec, bytes, err);
 }
 
@@ -283,9 +327,10 @@ static bool check_variant(const struct nuna_plan_spec *spec,
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "cannot generate a plan for %u GPUs in nodes of %u, expected a divisor",
                          spec->gpus, variant->gpus_per_node);
-    if (variant->own_apart && spec->collective != NUNA_ALLTOALL)
+    if (variant->own_apart &&
+        (spec->collective != NUNA_ALLTOALL || spec->algorithm != NUNA_ALLPAIRS))
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "only alltoall has an own block to copy apart (own=apart)");
+                         "only an all-pairs alltoall has an own block to copy apart (own=apart)");
     return true;
 }
 

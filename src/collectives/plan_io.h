@@ -46,7 +46,8 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
                                              struct nuna_error *err);
 
 /* "allgather,channels=8,algorithm=ring" (what follows "builtin:"; further gpus=, gpus_per_node=,
- * and own=apart); `gpus` and `channels` are the defaults for what the text does not say. */
+ * instances=, which multiplies the channels, and own=apart); `gpus` and `channels` are the defaults
+ * for what the text does not say. */
 struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,
                                     struct nuna_error *err);
 

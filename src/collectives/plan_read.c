@@ -33,7 +33,8 @@ static bool read_collective(struct nuna_plan_reader *reader, bool version1)
             return true;
         }
         nuna_builder_warn(&reader->builder,
-                          "colletive: taken for collective, as MSCCL++ 0.5 spells it");
+                          "%s: colletive: taken for collective, as MSCCL++ 0.5 spells it",
+                          reader->doc->path);
     }
     if (!read_label(reader, key, plan->collective_name, sizeof plan->collective_name))
         return false;
@@ -60,13 +61,12 @@ static bool read_flags(struct nuna_plan_reader *reader, bool version1)
 {
     struct nuna_plan *plan = reader->builder.plan;
     enum nuna_json_need need = version1 ? NUNA_JSON_OPTIONAL : NUNA_JSON_REQUIRED;
-    bool twice = false; /* two halves for alternate calls: one call uses one */
     return nuna_json_bool(reader->doc, NULL, reader->doc->root, "inplace", need, &plan->inplace,
                           reader->err) &&
            nuna_json_bool(reader->doc, NULL, reader->doc->root, "reuse_resources",
                           NUNA_JSON_OPTIONAL, &plan->reuse_scratch, reader->err) &&
            nuna_json_bool(reader->doc, NULL, reader->doc->root, "use_double_scratch_buffer",
-                          NUNA_JSON_OPTIONAL, &twice, reader->err);
+                          NUNA_JSON_OPTIONAL, &plan->half_scratch, reader->err);
 }
 
 /* What neither version has is ignored, but not without a word. */
@@ -91,7 +91,8 @@ static void warn_of_keys(struct nuna_plan_reader *reader)
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
             found |= strcmp(member->string, known[i]) == 0;
         if (!found)
-            nuna_builder_warn(&reader->builder, "%.64s: unknown key, ignored", member->string);
+            nuna_builder_warn(&reader->builder, "%s: %.64s: unknown key, ignored",
+                              reader->doc->path, member->string);
     }
 }
 

@@ -258,6 +258,15 @@ static bool read_barrier(struct nuna_plan_reader *reader, const struct nuna_json
     return true;
 }
 
+/* The proxy takes requests of all channels in order, so a flush waits for all of them; its channels
+ * must exist nevertheless. */
+static bool read_flush(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                       const cJSON *op)
+{
+    return nuna_json_get(op, "channel_ids") == NULL ||
+           read_ids(reader, at, op, "channel_ids", &reader->tb_channels[NUNA_VIA_PORT]);
+}
+
 /* The executor always adds, whatever the file says; anything else would be a silent lie. */
 static bool check_reduce_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                             const cJSON *op)
@@ -406,8 +415,9 @@ bool nuna_read_op(struct nuna_plan_reader *reader, const struct nuna_json_path *
     made->step = (uint32_t)at->index;
     switch (known->kind) {
     case NUNA_OP_NOP:
-    case NUNA_OP_FLUSH:
         return true;
+    case NUNA_OP_FLUSH:
+        return read_flush(reader, at, op);
     case NUNA_OP_BARRIER:
         return read_barrier(reader, at, op);
     case NUNA_OP_SIGNAL:

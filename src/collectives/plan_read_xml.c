@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define GPUS_MAX 65536
+#define BLANKS   " \t\r\n"
 
 enum level { OUTSIDE, ALGO, GPU, TB, STEP };
 
@@ -349,16 +350,22 @@ static void check_rest(struct reading *r, const char *rest)
 {
     rest += strcspn(rest, ">");
     rest += *rest == '>';
-    rest += strspn(rest, " \t\r\n");
+    const char *comment_end;
+    rest += strspn(rest, BLANKS);
+    while (strncmp(rest, "<!--", 4) == 0 && (comment_end = strstr(rest, "-->")) != NULL) {
+        rest = comment_end + 3;
+        rest += strspn(rest, BLANKS);
+    }
     if (*rest == '\0')
         return;
+    size_t length = strcspn(rest, "\r\n");
     if (strstr(rest, "<algo") != NULL)
         warn(r, "%s: more than one <algo>, only the first is read", r->xml.path);
-    else if (strncmp(rest, "<!--", 4) != 0)
+    else
         warn(r,
              "%s: text after </algo>: \"%.*s\"; msccl-tools prints complaints there, and then the "
              "plan is wrong",
-             r->xml.path, (int)(strcspn(rest, "\r\n") % 61), rest);
+             r->xml.path, (int)(length < 60 ? length : 60), rest);
 }
 
 static bool parse(struct reading *r, const struct nuna_json_text *text)

@@ -150,6 +150,8 @@ uint64_t nuna_shape_turns(const struct nuna_shape *shape, const struct nuna_op *
         }
     }
     uint64_t upper = divide_up(chunk, plan->grain) * plan->grain;
+    if (upper > UINT64_MAX / loop->loop_chunks)
+        return UINT64_MAX / loop->loop_unit;
     return divide_up(loop->loop_chunks * upper, loop->loop_unit);
 }
 

@@ -174,9 +174,41 @@ static bool end_sends(struct writer *w, uint32_t tb, const struct nuna_op *op, u
     return use_peer(w, tb, true, peer, w->chan_of[at]);
 }
 
+/* Several sends before the first receive would need as many slots. In a ring everyone sends while
+ * it receives, so the receives, from step `first` on, may as well stand between. What comes from
+ * the peer that is sent to may be its answer: then they may not. */
+static bool interleave(struct writer *w, uint32_t tb, uint32_t first)
+{
+    struct block *block = &w->blocks[tb];
+    uint32_t start = first, sends = 0, at = 0, next = first;
+    for (; start > 0 && !block->steps[start - 1].posted; start--) {
+        const char *type = block->steps[start - 1].type;
+        if (strcmp(type, "s") != 0 && strcmp(type, "cpy") != 0)
+            break;
+        sends += type[0] == 's';
+    }
+    if (sends < 2 || block->send == block->recv)
+        return true;
+    struct step *mixed = malloc((block->count - start) * sizeof *mixed);
+    if (mixed == NULL) {
+        w->no_memory = true;
+        return false;
+    }
+    for (uint32_t i = start; i < first; i++) {
+        mixed[at++] = block->steps[i];
+        if (block->steps[i].type[0] == 's' && next < block->count)
+            mixed[at++] = block->steps[next++];
+    }
+    memcpy(&mixed[at], &block->steps[next], (block->count - next) * sizeof *mixed);
+    memcpy(&block->steps[start], mixed, (block->count - start) * sizeof *mixed);
+    free(mixed);
+    return true;
+}
+
 static bool write_receives(struct writer *w, uint32_t tb, const struct nuna_op *op)
 {
     const struct nuna_plan *plan = w->plan;
+    uint32_t first = w->blocks[tb].count;
     for (uint32_t i = 0; i < op->id_count; i++) {
         uint32_t at = plan->gpus[w->tb_gpu[tb]].channel_at + plan->ids[op->id_at + i];
         if (w->message_taken[at] == w->message_count[at])
@@ -191,7 +223,7 @@ static bool write_receives(struct writer *w, uint32_t tb, const struct nuna_op *
                             &plan->ranges[put->dst_at + k]);
         }
     }
-    return true;
+    return !w->no_memory && interleave(w, tb, first);
 }
 
 static bool same_range(const struct nuna_range *a, const struct nuna_range *b)
@@ -261,6 +293,30 @@ static bool write_op(struct writer *w, uint32_t tb, const struct nuna_op *op, ui
     }
 }
 
+/* A threadblock's steps up to its next barrier. Without any since the last one it has nothing to
+ * post: whoever it would hold back has met the same threadblocks there. */
+static bool write_phase(struct writer *w, uint32_t tb, uint32_t *pc, uint32_t *from, uint32_t *last)
+{
+    const struct nuna_plan *plan = w->plan;
+    const struct nuna_threadblock *block = &plan->threadblocks[tb];
+    uint32_t before = w->blocks[tb].count;
+    last[tb] = NONE;
+    for (; pc[tb] < block->op_count; pc[tb]++) {
+        const struct nuna_op *op = &plan->ops[block->op_at + pc[tb]];
+        if (op->kind == NUNA_OP_BARRIER)
+            break;
+        if (!write_op(w, tb, op, &from[tb]))
+            return false;
+    }
+    if (w->no_memory)
+        return false;
+    if (pc[tb] < block->op_count && w->blocks[tb].count > before) {
+        last[tb] = w->blocks[tb].count - 1;
+        w->blocks[tb].steps[last[tb]].posted = true;
+    }
+    return true;
+}
+
 /* All threadblocks of a GPU up to their next barrier, then the barrier. */
 static bool write_gpu(struct writer *w, uint32_t gpu, uint32_t *pc, uint32_t *from, uint32_t *last)
 {
@@ -268,30 +324,14 @@ static bool write_gpu(struct writer *w, uint32_t gpu, uint32_t *pc, uint32_t *fr
     const struct nuna_plan_gpu *g = &plan->gpus[gpu];
     for (bool barriers = true; barriers && !w->failed && !w->no_memory;) {
         barriers = false;
-        for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++) {
-            const struct nuna_threadblock *block = &plan->threadblocks[tb];
-            last[tb] = NONE;
-            for (; pc[tb] < block->op_count; pc[tb]++) {
-                const struct nuna_op *op = &plan->ops[block->op_at + pc[tb]];
-                if (op->kind == NUNA_OP_BARRIER)
-                    break;
-                if (!write_op(w, tb, op, &from[tb]))
-                    return false;
-            }
-            if (pc[tb] == block->op_count)
-                continue;
-            barriers = true;
-            if (w->blocks[tb].count == 0)
-                add_step(w, tb, "nop");
-            if (w->no_memory)
-                return false;
-            last[tb] = w->blocks[tb].count - 1;
-            w->blocks[tb].steps[last[tb]].posted = true;
-        }
         for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++)
-            if (last[tb] != NONE) {
+            if (!write_phase(w, tb, pc, from, last))
+                return false;
+        for (uint32_t tb = g->tb_at; tb < g->tb_at + g->tb_count; tb++)
+            if (pc[tb] < plan->threadblocks[tb].op_count) {
                 write_barrier(w, tb, last);
                 pc[tb]++;
+                barriers = true;
             }
     }
     return !w->failed && !w->no_memory;
@@ -356,8 +396,9 @@ static void print_plan(const struct writer *w, FILE *out)
             "\" ngpus=\"%" PRIu32
             "\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"%" PRIu64
             "\" maxBytes=\"%" PRIu64 "\">\n",
-            plan->name, w->chans, whole, plan->gpu_count, plan->collective_name, plan->inplace,
-            !plan->inplace, plan->min_size, plan->max_size > INT64_MAX ? 0 : plan->max_size);
+            plan->name, w->chans == 0 ? 1 : w->chans, whole, plan->gpu_count, plan->collective_name,
+            plan->inplace, !plan->inplace, plan->min_size,
+            plan->max_size > INT64_MAX ? 0 : plan->max_size);
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
         const struct nuna_plan_gpu *gpu = &plan->gpus[g];
         fprintf(out,

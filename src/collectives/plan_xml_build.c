@@ -313,6 +313,16 @@ static bool fill(struct nuna_xml_builder *b)
     return nuna_xml_connect(b);
 }
 
+/* Such a plan cannot run out of place, whatever it claims. */
+static bool names_one_buffer(const struct nuna_xml *xml)
+{
+    bool unnamed[2] = {true, true};
+    for (size_t i = 0; i < xml->gpu_count; i++)
+        for (int buffer = 0; buffer < 2; buffer++)
+            unnamed[buffer] &= xml->gpus[i].chunks[buffer] == 0;
+    return unnamed[0] != unnamed[1];
+}
+
 static bool head(struct nuna_xml_builder *b)
 {
     const struct nuna_xml *xml = b->xml;
@@ -324,6 +334,7 @@ static bool head(struct nuna_xml_builder *b)
     if (!nuna_collective_parse(xml->coll, &plan->collective))
         plan->collective = NUNA_COLLECTIVE_OTHER;
     bool in = xml->inplace == 1, out = xml->outofplace == -1 ? !in : xml->outofplace == 1;
+    out = out && !(in && names_one_buffer(xml));
     plan->inplace = in && !out;
     plan->both_places = in && out;
     plan->protocol = xml->proto;

@@ -30,7 +30,8 @@ static void find_scratch(struct nuna_layout *layout, const struct nuna_plan *pla
     for (uint32_t g = 0; g < plan->gpu_count; g++)
         if (plan->gpus[g].chunks[NUNA_BUF_SCRATCH] > most)
             most = plan->gpus[g].chunks[NUNA_BUF_SCRATCH];
-    uint64_t share = SHARED_SCRATCH / most / layout->flag_stride * layout->flag_stride;
+    uint64_t area = plan->half_scratch ? SHARED_SCRATCH / 2 : SHARED_SCRATCH;
+    uint64_t share = area / most / layout->flag_stride * layout->flag_stride;
     layout->scratch_wrap = !plan->reuse_scratch ? UINT64_MAX
                            : share > 0          ? share
                                                 : layout->flag_stride;

@@ -40,4 +40,17 @@ check 'LL moves twice the data' same "$(csv "$tmp/LL/summary.csv" bytes_delivere
 check 'LL128 moves 128 bytes for 120' same "$(csv "$tmp/LL128/summary.csv" bytes_delivered)" \
   $((data / 120 * 128))
 
+# What a plan's file complains about is said before its time is.
+sed '$a Rank 0 chunk 1 is incorrect' "$tmp/simple.xml" >"$tmp/text.xml"
+said=$("$nunasim" --config "$config" --gpus 4 --size 4KiB --plan "$tmp/text.xml" --out "$tmp/text" 2>&1)
+check "a run warns: $said" grep -q 'warning: .*Rank 0 chunk 1 is incorrect' <<<"$said"
+said=$(run text "$tmp/text.xml" 4 4KiB 2>&1)
+check "a quiet run does not: $said" same "$said" ''
+
+# Accesses that nothing orders: GPU 0 stores what it receives into the chunk that it sends.
+sed '/<gpu id="0"/,/<\/gpu>/ { /type="r"/ s/dstoff="[0-9]*"/dstoff="0"/ }' "$tmp/simple.xml" |
+  sed 's/coll="allgather"/coll="custom"/' >"$tmp/race.xml"
+said=$("$nunasim" --config "$config" --gpus 4 --size 4KiB --plan "$tmp/race.xml" --out "$tmp/race" 2>&1)
+check "a run warns of races: $said" grep -q 'warning: .*race.xml: gpu0/.*no dependency' <<<"$said"
+
 finish

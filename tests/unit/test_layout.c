@@ -8,7 +8,9 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define LINE         256u
@@ -37,8 +39,6 @@ static void for_plans(void (*check)(struct nuna_plan *plan, uint32_t channels))
         for (int algorithm = NUNA_ALLPAIRS; algorithm <= NUNA_RING; algorithm++)
             for (size_t g = 0; g < COUNT(gpus); g++)
                 for (size_t c = 0; c < COUNT(channels); c++) {
-                    if (collective == NUNA_ALLTOALL && algorithm == NUNA_RING)
-                        continue;
                     struct nuna_plan *plan = generate((struct nuna_plan_spec){
                         (enum nuna_collective)collective, (enum nuna_algorithm)algorithm, gpus[g],
                         channels[c]});
@@ -348,4 +348,40 @@ Test(layout, other_plans)
         nuna_layout_finish(&layout);
     }
     nuna_plan_destroy(plan);
+}
+
+/* 64 MiB for all scratch chunks, or half of it where alternate calls share them. */
+Test(layout, reused_scratch_is_shared_out)
+{
+    static const struct {
+        const char *keys;
+        uint64_t wrap;
+    } cases[] = {
+        {"", UINT64_MAX},
+        {"\"use_double_scratch_buffer\":true,", UINT64_MAX},
+        {"\"reuse_resources\":true,", 16 << 20},
+        {"\"reuse_resources\":true,\"use_double_scratch_buffer\":true,", 8 << 20},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        struct nuna_error err = {.message = ""};
+        struct nuna_layout layout;
+        int length =
+            snprintf(text, sizeof text,
+                     "{\"name\":\"n\",\"collective\":\"test\",\"protocol\":\"Simple\",%s"
+                     "\"inplace\":false,\"gpus\":[{\"id\":0,\"input_chunks\":1,\"output_chunks\":1,"
+                     "\"scratch_chunks\":4,\"threadblocks\":[],\"channels\":[],"
+                     "\"remote_buffers\":[]}]}",
+                     cases[i].keys);
+        struct nuna_json_text copy = {
+            .path = "text", .text = strdup(text), .length = (size_t)length};
+        struct nuna_plan *plan = nuna_plan_parse(&copy, &err);
+        cr_assert_not_null(plan, "%s", err.message);
+        struct nuna_shape shape = default_shape(plan, 1 << 30);
+        cr_assert(nuna_layout_init(&layout, &shape, 4096, LINE));
+        cr_expect_eq(layout.scratch_wrap, cases[i].wrap, "%s: %" PRIu64, cases[i].keys,
+                     layout.scratch_wrap);
+        nuna_layout_finish(&layout);
+        nuna_plan_destroy(plan);
+    }
 }

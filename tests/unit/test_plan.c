@@ -247,8 +247,8 @@ static const struct refused {
     {{NUNA_COLLECTIVE_OTHER, NUNA_ALLPAIRS, 2, 1},
      "cannot generate a plan for this collective, expected allgather, allreduce, reducescatter or "
      "alltoall"},
-    {{NUNA_ALLTOALL, NUNA_RING, 2, 1},
-     "there is no ring plan for alltoall; use algorithm=allpairs"},
+    {{NUNA_ALLTOALL, NUNA_TREE, 2, 1},
+     "there is no tree plan for alltoall; use algorithm=allpairs"},
     {{NUNA_ALLGATHER, NUNA_ALLPAIRS, 4096, 1024},
      "a plan for 4096 GPUs with 1024 channels would take at least 3800160 MiB of memory, the limit "
      "is 6144 MiB; use fewer channels or GPUs"},
@@ -277,9 +277,9 @@ static const struct builtin_case {
          "alltoall"},
     {"allgathr", "builtin:allgathr: unknown collective \"allgathr\", did you mean \"allgather\", "
                  "expected allgather, allreduce, reducescatter or alltoall"},
-    {"alltoall,chanels=8",
-     "builtin:alltoall,chanels=8: unknown option \"chanels\", did you mean "
-     "\"channels\", expected algorithm, channels, gpus, gpus_per_node or own"},
+    {"alltoall,chanels=8", "builtin:alltoall,chanels=8: unknown option \"chanels\", did you mean "
+                           "\"channels\", expected algorithm, channels, gpus, gpus_per_node, "
+                           "instances or own"},
     {"alltoall,channels", "builtin:alltoall,channels: channels has no value, write channels=8"},
     {"alltoall,channels=1,channels=2",
      "builtin:alltoall,channels=1,channels=2: channels is given twice"},
@@ -293,7 +293,14 @@ static const struct builtin_case {
     {"allreduce,algorithm=rign", "builtin:allreduce,algorithm=rign: unknown algorithm \"rign\", "
                                  "did you mean \"ring\", expected allpairs, ring, doubling, "
                                  "twostep or tree"},
-    {"alltoall,algorithm=ring", "there is no ring plan for alltoall; use algorithm=allpairs"},
+    {"alltoall,algorithm=tree", "there is no tree plan for alltoall; use algorithm=allpairs"},
+    {"alltoall,algorithm=ring,own=apart",
+     "only an all-pairs alltoall has an own block to copy apart (own=apart)"},
+    {"allreduce,instances=3", "builtin:allreduce,gpus=4,channels=6,algorithm=allpairs"},
+    {"allreduce,instances=4,channels=5", "builtin:allreduce,gpus=4,channels=20,algorithm=allpairs"},
+    {"allreduce,instances=0",
+     "builtin:allreduce,instances=0: instances: \"0\" is not a number from 1 to 1024"},
+    {"allreduce,instances=1024", "cannot generate a plan with 2048 channels, expected 1 to 1024"},
 };
 
 Test(plan, builtin_text)
@@ -333,14 +340,16 @@ static uint64_t hops(enum nuna_algorithm algorithm, uint32_t gpus)
     for (uint32_t a = 2; a * a <= gpus; a++)
         side = gpus % a == 0 ? a : side;
     for (uint32_t d = 1; d < gpus; d++)
-        sum += algorithm == NUNA_DOUBLING ? (uint64_t)__builtin_popcount(d)
-                                          : (uint64_t)(d % side != 0) + (d / side != 0);
+        sum += algorithm == NUNA_RING       ? d
+               : algorithm == NUNA_DOUBLING ? (uint64_t)__builtin_popcount(d)
+                                            : (uint64_t)(d % side != 0) + (d / side != 0);
     return sum;
 }
 
 Test(plan, staged_and_tree_plans)
 {
-    static const enum nuna_algorithm algorithms[] = {NUNA_DOUBLING, NUNA_TWO_STEP, NUNA_TREE};
+    static const enum nuna_algorithm algorithms[] = {NUNA_RING, NUNA_DOUBLING, NUNA_TWO_STEP,
+                                                     NUNA_TREE};
     for (size_t a = 0; a < COUNT(algorithms); a++)
         for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++)
             for (uint32_t gpus = 1; gpus <= 17; gpus++) {

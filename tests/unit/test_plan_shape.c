@@ -104,15 +104,51 @@ Test(plan_shape, messages_tile_the_chunks)
         }
 }
 
-Test(plan_shape, parts_and_turns_tile_a_range)
+/* One GPU copies its two chunks in a pipeline. */
+static struct nuna_plan *pipeline(uint32_t unit, uint32_t chunks)
 {
-    struct nuna_plan *plan = parse(
+    char text[1024];
+    snprintf(
+        text, sizeof text,
         "{\"name\":\"n\",\"collective\":\"test\",\"protocol\":\"Simple\",\"inplace\":false,"
         "\"gpus\":[{\"id\":0,\"input_chunks\":2,\"output_chunks\":2,\"scratch_chunks\":0,"
         "\"threadblocks\":[{\"id\":0,\"ops\":[{\"name\":\"pipeline\",\"iter_context\":"
-        "{\"unit_size\":96,\"num_chunks\":2},\"ops\":[{\"name\":\"copy\",\"src_buff\":[{\"type\":"
+        "{\"unit_size\":%u,\"num_chunks\":%u},\"ops\":[{\"name\":\"copy\",\"src_buff\":[{\"type\":"
         "\"i\",\"index\":0,\"size\":2}],\"dst_buff\":[{\"type\":\"o\",\"index\":0,\"size\":2}]}]}]}],"
-        "\"channels\":[],\"remote_buffers\":[]}]}");
+        "\"channels\":[],\"remote_buffers\":[]}]}",
+        unit, chunks);
+    return parse(text);
+}
+
+static bool check_at(const struct nuna_plan *plan, uint64_t size, struct nuna_error *err)
+{
+    struct nuna_params params = default_params();
+    struct nuna_plan_verdict verdict;
+    return nuna_plan_check(plan, &params, &size, &verdict, err);
+}
+
+Test(plan_shape, a_pipeline_turns_65535_times_at_most)
+{
+    struct nuna_error err = {.message = ""};
+    struct nuna_plan *plan = pipeline(16, 2);
+    cr_expect(check_at(plan, 65534 * 16, &err), "%s", err.message);
+    cr_expect(!check_at(plan, 65536 * 16, &err));
+    cr_expect_str_eq(
+        err.message,
+        "text: gpus[0].threadblocks[0].ops[0].iter_context: 65536 turns at this size, "
+        "expected at most 65535, as MSCCL++ counts them with 16 bits: unit_size is too "
+        "small, or num_chunks too large");
+    nuna_plan_destroy(plan);
+    /* So many that their bytes do not fit 64 bits. */
+    plan = pipeline(1, UINT32_MAX);
+    cr_expect(!check_at(plan, UINT64_C(1) << 44, &err));
+    cr_expect(!check_at(plan, UINT64_C(1) << 33, &err));
+    nuna_plan_destroy(plan);
+}
+
+Test(plan_shape, parts_and_turns_tile_a_range)
+{
+    struct nuna_plan *plan = pipeline(96, 2);
     struct nuna_op *op = &plan->ops[1];
     for (uint64_t size = 0; size < 3000; size += 37)
         for (uint16_t parts = 1; parts <= 5; parts++) {

@@ -1,0 +1,121 @@
+/* MSCCL XML: what a file says between its lines, and files that are written. */
+#include "collectives/plan_io.h"
+
+#include "default_shape.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct nuna_plan *parse(const char *text)
+{
+    struct nuna_error err = {.message = ""};
+    struct nuna_json_text copy = {.path = "text", .text = strdup(text), .length = strlen(text)};
+    struct nuna_plan *plan = nuna_plan_parse(&copy, &err);
+    cr_assert(plan != NULL, "%s", err.message);
+    return plan;
+}
+
+/* Two GPUs exchange and add up within one buffer, the input; the output has `outputs` chunks. */
+static struct nuna_plan *scatter(const char *places, uint32_t outputs, const char *behind)
+{
+    char text[4096];
+    int used = snprintf(text, sizeof text,
+                        "<algo name='x' proto='LL' nchannels='1' nchunksperloop='2' ngpus='2' "
+                        "coll='reduce_scatter' %s>",
+                        places);
+    for (int gpu = 0; gpu < 2; gpu++)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used,
+                     "<gpu id='%d' i_chunks='2' o_chunks='%u' s_chunks='0'>"
+                     "<tb id='0' send='%d' recv='%d' chan='0'>"
+                     "<step s='0' type='s' srcbuf='i' srcoff='%d' dstbuf='i' dstoff='%d' cnt='1' "
+                     "depid='-1' deps='-1' hasdep='0'/>"
+                     "<step s='1' type='rrc' srcbuf='i' srcoff='%d' dstbuf='i' dstoff='%d' cnt='1' "
+                     "depid='-1' deps='-1' hasdep='0'/></tb></gpu>",
+                     gpu, outputs, 1 - gpu, 1 - gpu, 1 - gpu, 1 - gpu, gpu, gpu);
+    snprintf(text + used, sizeof text - (size_t)used, "</algo>%s", behind);
+    return parse(text);
+}
+
+/* At every size. */
+static bool right(const struct nuna_plan *plan)
+{
+    struct nuna_error err;
+    struct nuna_plan_verdict verdict;
+    return check_plan(plan, &verdict, &err) && verdict.proved && verdict.limit[0] == '\0';
+}
+
+Test(plan_xml, a_plan_of_one_buffer_runs_in_place)
+{
+    struct nuna_plan *plan = scatter("inplace='1' outofplace='1'", 0, "");
+    cr_expect(plan->inplace && right(plan));
+    nuna_plan_destroy(plan);
+    plan = scatter("inplace='1' outofplace='0'", 0, "");
+    cr_expect(plan->inplace && right(plan));
+    nuna_plan_destroy(plan);
+    /* Who names both buffers, or promises out of place only, is taken at their word. */
+    plan = scatter("inplace='1' outofplace='1'", 1, "");
+    cr_expect(!plan->inplace && plan->both_places && !right(plan));
+    nuna_plan_destroy(plan);
+    plan = scatter("inplace='0' outofplace='1'", 0, "");
+    cr_expect(!plan->inplace && !plan->both_places && !right(plan));
+    nuna_plan_destroy(plan);
+}
+
+Test(plan_xml, text_behind_the_plan_is_quoted)
+{
+    const char line[] = "Rank 0 chunk 1 is incorrect, should be chunk(1, 0), given none of them";
+    for (size_t length = 1; length < sizeof line; length++) {
+        char behind[160], quoted[160];
+        snprintf(behind, sizeof behind, "\n<!-- one --> <!-- two -->\n%.*s\nmore", (int)length,
+                 line);
+        snprintf(quoted, sizeof quoted, "text: text after </algo>: \"%.*s\";",
+                 (int)(length < 60 ? length : 60), line);
+        struct nuna_plan *plan = scatter("inplace='1'", 0, behind);
+        cr_expect(plan->warnings != NULL && strstr(plan->warnings, quoted) != NULL, "%s",
+                  plan->warnings);
+        nuna_plan_destroy(plan);
+    }
+    struct nuna_plan *plan = scatter("inplace='1'", 0, "\n<!-- only comments --> <!-- -->\n");
+    cr_expect(plan->warnings == NULL, "%s", plan->warnings);
+    nuna_plan_destroy(plan);
+}
+
+/* NULL: the format cannot express the plan. */
+static struct nuna_plan *written_and_read(const struct nuna_plan *plan)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    cr_assert(out != NULL);
+    bool good = nuna_plan_write_xml(plan, out);
+    fclose(out);
+    struct nuna_plan *again = good ? parse(text) : NULL;
+    free(text);
+    return again;
+}
+
+Test(plan_xml, what_is_written_is_right_and_without_a_warning)
+{
+    unsigned count = 0;
+    for (int collective = 0; collective < NUNA_COLLECTIVE_OTHER; collective++)
+        for (int algorithm = 0; algorithm <= NUNA_TREE; algorithm++)
+            for (uint32_t gpus = 1; gpus <= 7; gpus++)
+                for (uint32_t channels = 1; channels <= 3; channels++) {
+                    struct nuna_error err;
+                    struct nuna_plan_spec spec = {(enum nuna_collective)collective,
+                                                  (enum nuna_algorithm)algorithm, gpus, channels};
+                    struct nuna_plan *plan = nuna_plan_generate(&spec, &err);
+                    struct nuna_plan *again = plan == NULL ? NULL : written_and_read(plan);
+                    if (again != NULL) {
+                        count++;
+                        cr_expect(right(again), "%s", plan->source);
+                        cr_expect(again->warnings == NULL, "%s: %s", plan->source, again->warnings);
+                    }
+                    nuna_plan_destroy(plan);
+                    nuna_plan_destroy(again);
+                }
+    cr_expect(count > 100, "%u", count);
+}
