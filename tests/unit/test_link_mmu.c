@@ -262,6 +262,26 @@ Test(link_mmu, a_register_per_request)
     nuna_mmu_finish(&bench.mmu);
 }
 
+/* A port that goes on and blocks anew, at the next miss without a register, has blocked twice. */
+Test(link_mmu, every_blocking_counts)
+{
+    const struct request requests[] = {
+        {0, 0, 1, DEMAND},         {1000, 0, 1, DEMAND},      {2000, 0, 2 << 9, DEMAND},
+        {3000, 0, 3 << 9, DEMAND}, {4000, 0, 4 << 9, DEMAND}, {5000, 0, 1, DEMAND},
+    };
+    const nuna_time cold = L2 + CACHES + 5 * STEP, next = L2 + CACHES + 2 * STEP;
+    struct nuna_params p = table_1();
+    struct bench bench;
+    p.translation.l1_mshrs = 2;
+    run(&bench, &p, requests, COUNT(requests));
+    check(&bench, 2, cold - 2000 + next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 3, cold - 3000 + LINK + next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 4, cold - 4000 + 2 * next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 5, cold - 5000 + next + LINK, NUNA_CLASS_L1_HIT);
+    cr_assert_eq(bench.mmu.ports[0].stalls, 2u);
+    nuna_mmu_finish(&bench.mmu);
+}
+
 Test(link_mmu, walks_wait_for_walkers)
 {
     const struct request requests[] = {
