@@ -60,6 +60,13 @@ check 'the trace is in order' sort -c -t, -k2,2n <(tail -n +2 traced/translation
 # Lines and flags from every GPU to the four of the other node: 32,000 bytes are 125 lines.
 check 'translated requests' same "$(of traced translated)" $((8 * 4 * (125 + 1)))
 
+# With pre-translation collective.start counts for nothing, without a lead, too.
+for start in 0us 1us; do
+  run "start-$start" 8 64kB --transfer h2d:1MB:gpu0 --set "collective.start=$start" \
+    --set translation.pretranslate=L2 --set translation.pretranslate_lead=0ns
+done
+check "collective.start" same "$(of start-0us time_ns)" "$(of start-1us time_ns)"
+
 # R1: at 1 MB and 16 MB; R2: falls with size.
 pods='8 16 32 64'
 [ -z "$light" ] || pods=8
