@@ -352,6 +352,28 @@ Test(translation, prefetches_sent)
     nuna_plan_destroy(plan);
 }
 
+/* No more rows than asked for, and no fewer while there are requests enough. */
+Test(translation, trace_keeps_to_its_limit)
+{
+    struct nuna_plan *plan = by_node(NUNA_ALLTOALL, 6, 2, false);
+    for (int64_t rows = 1; rows <= 24; rows++) {
+        struct nuna_params p = translating(2, NUNA_TRANSLATION_FULL);
+        struct nuna_result result;
+        p.translation.trace = rows;
+        p.translation.trace_gpu = 5;
+        struct nuna_sim *sim = simulate(&p, plan, 60000, &result);
+        uint64_t traced = 0;
+        for (uint32_t g = 0; g < 6; g++)
+            traced += sim->gpus[g].translation->trace.count;
+        cr_assert_leq(traced, (uint64_t)rows);
+        if (rows <= 4) /* one of each destination */
+            cr_assert_eq(traced, (uint64_t)rows);
+        cr_assert_gt(traced, 0u);
+        nuna_sim_destroy(sim);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* Pages live from their first to their last request. */
 Test(translation, live_pages)
 {
