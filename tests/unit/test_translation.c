@@ -352,6 +352,103 @@ Test(translation, prefetches_sent)
     nuna_plan_destroy(plan);
 }
 
+/* Pre-translation counts pages, however many threadblocks share one. */
+Test(translation, shared_pages_are_asked_for_once)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+    /* A line per stream: eight lie in one page, their flags in another; both use all four ports. */
+    struct nuna_plan *plan = one_way(16, 0, 3, 8, 0);
+    const struct {
+        enum nuna_translate_ahead into;
+        int64_t share;
+        uint64_t requests;
+    } cases[] = {
+        {NUNA_AHEAD_L2, 100, 2},    {NUNA_AHEAD_L2, 50, 1},    {NUNA_AHEAD_L2, 1, 1},
+        {NUNA_AHEAD_L2, 0, 0},      {NUNA_AHEAD_L1_L2, 50, 4}, {NUNA_AHEAD_L1_L2, 51, 8},
+        {NUNA_AHEAD_L1_L2, 100, 8},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct nuna_result result;
+        p.translation.pretranslate = cases[i].into;
+        p.translation.pretranslate_pages = cases[i].share;
+        nuna_sim_destroy(simulate(&p, plan, 16 * LINE, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].requests,
+                     "case %zu: %" PRIu64 " requests", i, result.translation.ahead_requests);
+    }
+    nuna_plan_destroy(plan);
+}
+
+enum access { STORES, LOADS, FORWARDS, PACKETS, MULTICASTS };
+
+/* GPU 0 reaches GPU 1's memory in ways other than a plain store. */
+static struct nuna_plan *reaching(enum access access)
+{
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    struct nuna_op *op = &plan->ops[0];
+    struct nuna_range *from = &plan->ranges[op->src_at], *to = &plan->ranges[op->dst_at];
+    if (access == LOADS) {
+        op->kind = NUNA_OP_GET;
+        from->gpu = 1;
+        to->gpu = 0;
+    } else if (access != STORES) {
+        op->kind = NUNA_OP_FORWARD;
+    }
+    if (access == PACKETS) {
+        to->form = NUNA_FORM_LL;
+        to->buffer = NUNA_BUF_SCRATCH;
+        plan->protocol = NUNA_FORM_LL;
+        for (uint32_t g = 0; g < 2; g++)
+            plan->gpus[g].chunks[NUNA_BUF_SCRATCH] = 1;
+    }
+    if (access == MULTICASTS) {
+        plan->groups = calloc(1, sizeof *plan->groups);
+        plan->group_ranks = calloc(2, sizeof *plan->group_ranks);
+        plan->groups[0] = (struct nuna_switch_group){0, 2};
+        plan->group_ranks[1] = 1;
+        plan->group_count = 1;
+        plan->group_rank_count = 2;
+        to->is_group = 1;
+        to->gpu = 0;
+    }
+    return plan;
+}
+
+/* The mitigations know every way to another GPU's memory. A message of six pages; packets take
+ * twice the bytes, and who only loads has stored nothing that its flag would announce. */
+Test(translation, every_access_is_asked_for_ahead)
+{
+    const struct {
+        enum access access;
+        uint64_t pretranslated, prefetched;
+    } cases[] = {
+        {STORES, 6 + 1, 6 + 1},    {LOADS, 6 + 1, 6},          {FORWARDS, 6 + 1, 6 + 1},
+        {PACKETS, 11 + 1, 11 + 1}, {MULTICASTS, 6 + 1, 6 + 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+        struct nuna_plan *plan = reaching(cases[i].access);
+        const uint64_t size = 5 * 4096 + 2 * LINE;
+        struct nuna_result bare, result;
+        nuna_sim_destroy(simulate(&p, plan, size, &bare));
+        cr_assert_gt(bare.translation.walks, 0u);
+        p.translation.pretranslate = NUNA_AHEAD_L2;
+        nuna_sim_destroy(simulate(&p, plan, size, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].pretranslated,
+                     "case %zu: %" PRIu64 " pre-translated", i, result.translation.ahead_requests);
+        /* Nothing is left to walk for. */
+        cr_assert_lt(result.translation.latency_max, L1 + L2 + CACHES);
+        cr_assert_lt(result.time, bare.time);
+        p.translation.pretranslate = NUNA_AHEAD_OFF;
+        p.translation.prefetch = NUNA_AHEAD_L2;
+        p.translation.prefetch_distance = 4096;
+        nuna_sim_destroy(simulate(&p, plan, size, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].prefetched,
+                     "case %zu: %" PRIu64 " prefetched", i, result.translation.ahead_requests);
+        cr_assert_lt(result.time, bare.time, "case %zu", i);
+        nuna_plan_destroy(plan);
+    }
+}
+
 /* No more rows than asked for, and no fewer while there are requests enough. */
 Test(translation, trace_keeps_to_its_limit)
 {
