@@ -166,6 +166,36 @@ Test(translation, blocked_time_is_lost)
     nuna_plan_destroy(plan);
 }
 
+/* Stores within a node need no translation, but wait behind those that block their port. */
+Test(translation, a_blocked_port_holds_its_own_node)
+{
+    struct nuna_params p = params_of(1, 1, 1, 1, 1);
+    p.pod.gpus_per_node = 2;
+    p.translation.mode = NUNA_TRANSLATION_FULL;
+    p.translation.walk_step = 100000000;
+    struct nuna_plan *plan = by_node(NUNA_ALLTOALL, 4, 2, false);
+    for (int64_t registers = 1; registers <= 4096; registers *= 4096) {
+        struct nuna_result result;
+        uint32_t waits = 0;
+        p.translation.l1_mshrs = registers;
+        struct nuna_sim *sim = simulate(&p, plan, 4 * 64 * LINE, &result);
+        for (uint32_t o = 0; o < plan->op_count; o++) {
+            const struct nuna_op *op = &plan->ops[o];
+            if (op->kind != NUNA_OP_WAIT)
+                continue;
+            uint32_t gpu = nuna_fold_op_gpu(&sim->pod.fold, o);
+            uint32_t peer = plan->channels[plan->gpus[gpu].channel_at + plan->ids[op->id_at]].peer;
+            if (peer / 2 != gpu / 2)
+                continue;
+            waits++;
+            cr_assert_eq(sim->log[o].end > (nuna_time)p.translation.walk_step, registers == 1);
+        }
+        cr_assert_gt(waits, 3u);
+        nuna_sim_destroy(sim);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* ---- counts ---- */
 
 static uint64_t lines_of(uint64_t bytes)
