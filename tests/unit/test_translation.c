@@ -89,6 +89,16 @@ static void check_one(const struct nuna_params *p, nuna_time data, nuna_time fla
     cr_assert_eq(result.time, plain.time + data + flag, "%s: %" PRIu64 " ps more, by hand %" PRIu64,
                  what, result.time - plain.time, data + flag);
     cr_assert_eq(result.path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
+    const struct nuna_translation *t = sim->gpus[0].translation;
+    if (t->trips > 0) { /* the parts of the store's round trip, against what its flag waited for */
+        uint64_t sum = 0;
+        for (uint32_t part = 0; part < NUNA_TRIP_PARTS; part++)
+            sum += t->trip[part];
+        cr_assert_eq(t->trips, 1u, "%s", what);
+        cr_assert_eq(t->trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
+        cr_assert_eq(sum, sim->trace[1].acked, "%s", what);
+    }
+    cr_assert_eq(t->trips > 0, p->pod.gpus_per_node == 1, "%s", what);
     nuna_sim_destroy(sim);
     nuna_plan_destroy(plan);
 }
@@ -431,6 +441,8 @@ static struct nuna_plan *reaching(enum access access)
             plan->gpus[g].chunks[NUNA_BUF_SCRATCH] = 1;
     }
     if (access == MULTICASTS) {
+        free(plan->groups);
+        free(plan->group_ranks);
         plan->groups = calloc(1, sizeof *plan->groups);
         plan->group_ranks = calloc(2, sizeof *plan->group_ranks);
         plan->groups[0] = (struct nuna_switch_group){0, 2};
@@ -512,4 +524,16 @@ Test(translation, live_pages)
     lives[1] = (struct nuna_page_life){20, 21};
     cr_assert(nuna_translation_live(&t, &pages));
     cr_assert_eq(pages, 3u);
+}
+
+/* A stream leaves its pages behind: of 64 no more than are under way live at a time. */
+Test(translation, a_stream_has_few_live_pages)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_IDEAL);
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    struct nuna_result result;
+    nuna_sim_destroy(simulate(&p, plan, UINT64_C(64) * 4096, &result));
+    cr_assert(result.translation.live_pages >= 1 && result.translation.live_pages <= 8,
+              "%" PRIu64 " pages", result.translation.live_pages);
+    nuna_plan_destroy(plan);
 }
