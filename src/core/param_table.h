@@ -182,7 +182,7 @@
       "fabric, on average",                                                                        \
       "reverse translation Table 1: 150 ns memory, 120 ns fabric")                                 \
     X(translation, pretranslate, ENUM, "off", "", "", "off|L2|L1+L2",                              \
-      "before the collective, each GPU asks its peers to translate the pages that it will write: " \
+      "before the collective, each GPU asks its peers to translate the pages that it will use: "   \
       "into their L2, or also into the L1 of every port that the page uses",                       \
       "reverse translation section 6: pre-translation in the preceding kernel")                    \
     X(translation, pretranslate_lead, TIME, "2us", "0ps", "1s", "",                                \

@@ -149,9 +149,12 @@ static void resume_port(struct nuna_mmu *mmu, struct nuna_lp *lp, uint32_t port)
     struct nuna_waiter request = mmu->waiters.items[at->stalled.head];
     bool plain = request.page == NUNA_CACHE_NONE;
     bool hit = plain || nuna_cache_lookup(&at->tlb, request.page);
+    bool followed = at->resuming; /* another one, which has gone on */
     at->resuming = false;
-    if (!hit && !wait_in_l1(mmu, lp, port, &request))
+    if (!hit && !wait_in_l1(mmu, lp, port, &request)) {
+        at->stalls += followed;
         return;
+    }
     nuna_waiter_pop(&mmu->waiters, &at->stalled, &request);
     if (at->stalled.count > 0) {
         at->resuming = true;

@@ -1,5 +1,6 @@
 #include "pod/move.h"
 #include "core/units.h"
+#include "pod/translation.h"
 #include <stdlib.h>
 
 static uint32_t place_of_slot(const struct nuna_gpu_lp *gpu, uint32_t at, uint32_t channel,
@@ -162,6 +163,8 @@ bool nuna_move_start(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op,
         tb->moving = false;
         return true;
     }
+    if (gpu->pod->prefetch != NUNA_AHEAD_OFF)
+        nuna_prefetch_flags(gpu, tb_index);
     tb->loading = true;
     nuna_cu_enqueue(gpu, tb_index);
     return false;
@@ -169,15 +172,61 @@ bool nuna_move_start(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op,
 
 /* ---- lines ---- */
 
-static uint64_t position_of(const struct nuna_gpu_lp *gpu, const struct nuna_mover *m,
-                            const struct nuna_end *end)
+/* Where the segment's byte `line` is. */
+static uint64_t position_at(const struct nuna_gpu_lp *gpu, const struct nuna_mover *m,
+                            const struct nuna_end *end, uint64_t line)
 {
     if (end->slot)
-        return end->base + m->slot_offset + wire(gpu, end->form, m->line);
-    uint64_t offset = m->segment.offset + m->line;
+        return end->base + m->slot_offset + wire(gpu, end->form, line);
+    uint64_t offset = m->segment.offset + line;
     if (end->form != NUNA_FORM_DATA)
         offset *= 2;
     return end->base + offset % end->wrap;
+}
+
+/* Requests for the pages at GPU `dest` that the end's accesses come to. */
+static void prefetch_at(struct nuna_gpu_lp *gpu, const struct nuna_mover *m,
+                        const struct nuna_end *end, uint32_t tb, uint32_t dest, uint64_t base,
+                        uint64_t *ahead)
+{
+    /* Up to where a long chunk begins anew. */
+    uint64_t offset = position_at(gpu, m, end, 0) - end->base;
+    uint64_t bytes = wire(gpu, end->form, m->segment.bytes), at = base + offset;
+    uint64_t room = end->wrap - offset;
+    bytes = bytes < room ? bytes : room;
+    if (!nuna_pod_npa(gpu->pod, gpu->gpu, dest))
+        return;
+    uint64_t next = at + *ahead;
+    nuna_prefetch_stretch(gpu, tb, dest, at + bytes, at + wire(gpu, end->form, m->line), &next);
+    *ahead = next - at;
+}
+
+static void prefetch_ends(struct nuna_gpu_lp *gpu, struct nuna_mover *m, uint32_t tb)
+{
+    const struct nuna_plan *plan = gpu->pod->plan;
+    /* Slots are used again and again. */
+    bool round = m->op->kind == NUNA_OP_FIFO && gpu->exec.tbs[tb].sent >= gpu->pod->shape.slots;
+    for (uint32_t e = 0; e < m->end_count; e++) {
+        struct nuna_end *end = &m->ends[e];
+        if (!end->group) {
+            if (!end->slot || !round)
+                prefetch_at(gpu, m, end, tb, end->gpu, end->base, &end->ahead);
+            continue;
+        }
+        const struct nuna_switch_group *group = &plan->groups[end->gpu];
+        /* Where pages begin differently at the members, some are asked for twice. */
+        uint64_t covered = UINT64_MAX;
+        for (uint32_t i = 0; i < group->rank_count; i++) {
+            uint32_t dest = plan->group_ranks[group->rank_at + i];
+            uint64_t ahead = end->ahead;
+            prefetch_at(gpu, m, end, tb, dest,
+                        gpu->pod->layout.gpus[dest].chunks[end->buffer][end->chunk].position,
+                        &ahead);
+            if (nuna_pod_npa(gpu->pod, gpu->gpu, dest) && ahead < covered)
+                covered = ahead;
+        }
+        end->ahead = covered;
+    }
 }
 
 /* Lines are taken in the order in which they come: the n-th may be read once n have arrived. A part
@@ -245,7 +294,7 @@ static void mark_cast(struct nuna_flight *flight, const struct nuna_end *end, ui
 static void aim(struct nuna_gpu_lp *gpu, const struct nuna_mover *m, const struct nuna_end *end,
                 struct nuna_flight *flight)
 {
-    uint64_t position = position_of(gpu, m, end);
+    uint64_t position = position_at(gpu, m, end, m->line);
     uint32_t at = end->group ? gpu->gpu : end->gpu;
     struct nuna_location location = nuna_pod_locate(gpu->pod, at, position);
     flight->target = location.channel;
@@ -330,6 +379,8 @@ void nuna_move_issue(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb_in
         wait_for_arrival(gpu, end->arrival, tb_index);
         return;
     }
+    if (m->source == 0 && gpu->pod->prefetch != NUNA_AHEAD_OFF)
+        prefetch_ends(gpu, m, tb_index);
     if (m->source == 0)
         open_line(gpu, m, tb_index, data);
     load_source(gpu, m, cu, tb_index, data);

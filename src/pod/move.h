@@ -25,6 +25,7 @@ struct nuna_end {
     bool group, slot;
     uint64_t base; /* position of the chunk's or slot's first byte */
     uint64_t wrap;
+    uint64_t ahead; /* bytes of the segment that prefetches cover */
 };
 
 /* A threadblock's move in progress. */

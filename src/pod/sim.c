@@ -224,7 +224,7 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
     }
     sim->options = *options;
     sim->origin = nuna_pretranslate_lead(params);
-    if (options->transfers && sim->origin == 0)
+    if (options->transfers && !nuna_pretranslates(params))
         sim->origin = (nuna_time)params->collective.start;
     if (!build(sim, params, plan, err)) {
         nuna_sim_destroy(sim);

@@ -45,9 +45,13 @@ static bool init_trace(struct nuna_gpu_lp *gpu)
     uint64_t rows = (uint64_t)params->translation.trace;
     if (rows == 0)
         return true;
-    /* Each destination has its share of the rows. */
-    uint64_t share = rows / gpu->pod->gpu_count;
-    trace->capacity = share < 2 ? 2 : (uint32_t)share;
+    /* Each destination has its share of the rows; of fewer rows the first ones in relative order
+     * beyond the source's node have one. */
+    uint32_t rel = nuna_pod_rel(gpu->pod, gpu->gpu, (uint32_t)params->translation.trace_gpu);
+    uint64_t share = rows / gpu->pod->gpu_count, first = gpu->pod->gpus_per_node;
+    if (share == 0 && (rel < first || rel - first >= rows))
+        return true;
+    trace->capacity = share == 0 ? 1 : (uint32_t)share;
     trace->stride = 1;
     trace->rows = calloc(trace->capacity, sizeof *trace->rows);
     return trace->rows != NULL;
@@ -94,6 +98,8 @@ static void trace_request(struct nuna_gpu_lp *gpu, const struct nuna_trace_row *
     if (trace->seen++ % trace->stride != 0)
         return;
     if (trace->count == trace->capacity) {
+        if (trace->capacity == 1)
+            return;
         for (uint32_t i = 0; 2 * i < trace->count; i++)
             trace->rows[i] = trace->rows[2 * i];
         trace->count = (trace->count + 1) / 2;

@@ -44,8 +44,9 @@ struct nuna_request_trace {
 /* A translation request that is sent before the collective. */
 struct nuna_ahead {
     uint32_t page;
-    uint16_t dest, from; /* GPU; router */
-    uint8_t port, kind;  /* kind of flight */
+    uint16_t dest, from;  /* GPU; router */
+    uint8_t port, kind;   /* kind of flight */
+    uint32_t use, serial; /* the access that it is for, among all; its place as listed */
 };
 
 /* One GPU's. */
@@ -103,7 +104,11 @@ void nuna_pretranslate_next(struct nuna_gpu_lp *gpu, uint32_t index);
 /* Before the line that a threadblock is about to load: requests for the pages that its stores come
  * to within the distance. */
 void nuna_prefetch_pages(struct nuna_gpu_lp *gpu, uint32_t tb);
-/* A transfer begins: requests for the flags that the threadblock raises next. */
+/* The same of any stretch of a GPU's memory that ends at `end`: the access has come to `reached`;
+ * `*ahead` is the first position that no request covers. */
+void nuna_prefetch_stretch(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t dest, uint64_t end,
+                           uint64_t reached, uint64_t *ahead);
+/* A transfer begins: requests for the flags that the threadblock, or the proxy, raises next. */
 void nuna_prefetch_flags(struct nuna_gpu_lp *gpu, uint32_t tb);
 
 #endif

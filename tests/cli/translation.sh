@@ -60,6 +60,30 @@ check 'the trace is in order' sort -c -t, -k2,2n <(tail -n +2 traced/translation
 # Lines and flags from every GPU to the four of the other node: 32,000 bytes are 125 lines.
 check 'translated requests' same "$(of traced translated)" $((8 * 4 * (125 + 1)))
 
+# Two-sided plans go through slots; the mitigations know them, and the flags of their connections.
+for protocol in Simple LL; do
+  "$nunasim" plan allgather --gpus 8 --algorithm ring --format xml --out ring.xml
+  sed -i "s/proto=\"[A-Za-z0-9]*\"/proto=\"$protocol\"/" ring.xml
+  ring() { # NAME ARGS...
+    "$nunasim" --config "$root/configs/ualink-pod8.yaml" --plan ring.xml --size 256kB --quiet --out "$@"
+  }
+  ring none
+  ring pretranslate --set translation.pretranslate=L2
+  ring prefetch --set translation.prefetch=L2
+  for way in pretranslate prefetch; do
+    check "$way sends requests for $protocol connections" holds "$(of $way translation_ahead) > 0"
+    check "$way: $(of $way time_ns) against $(of none time_ns) ns, $protocol" \
+      holds "$(of $way time_ns) < $(of none time_ns)"
+  done
+done
+
+# With pre-translation collective.start counts for nothing, without a lead, too.
+for start in 0us 1us; do
+  run "start-$start" 8 64kB --transfer h2d:1MB:gpu0 --set "collective.start=$start" \
+    --set translation.pretranslate=L2 --set translation.pretranslate_lead=0ns
+done
+check "collective.start" same "$(of start-0us time_ns)" "$(of start-1us time_ns)"
+
 # R1: at 1 MB and 16 MB; R2: falls with size.
 pods='8 16 32 64'
 [ -z "$light" ] || pods=8

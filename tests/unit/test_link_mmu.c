@@ -233,6 +233,27 @@ Test(link_mmu, full_registers_block_the_port)
     nuna_mmu_finish(&bench.mmu);
 }
 
+/* Nothing overtakes in a blocked port, be its page known for long. */
+Test(link_mmu, hits_wait_behind_a_blocked_miss)
+{
+    enum { WARM = 10000000 };
+    const struct request requests[] = {
+        {0, 0, 1, DEMAND},
+        {WARM, 0, 2 << 9, DEMAND},
+        {WARM + 1000, 0, 3 << 9, DEMAND},
+        {WARM + 2000, 0, 1, DEMAND},
+    };
+    const nuna_time walk = L2 + CACHES + 2 * STEP;
+    struct nuna_params p = table_1();
+    struct bench bench;
+    p.translation.l1_mshrs = 1;
+    run(&bench, &p, requests, COUNT(requests));
+    check(&bench, 1, walk, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 2, 2 * walk - 1000, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 3, walk - 2000 + LINK, NUNA_CLASS_L1_HIT);
+    nuna_mmu_finish(&bench.mmu);
+}
+
 /* Registers that hold requests: the third one to a page blocks, too, and with it what needs no
  * translation; then all follow at the pace of the link. */
 Test(link_mmu, a_register_per_request)
@@ -259,6 +280,26 @@ Test(link_mmu, a_register_per_request)
     cr_assert_eq(bench.mmu.ports[0].stalls, 1u);
     cr_assert_eq(bench.mmu.ports[0].waiting_peak, 2u);
     cr_assert_eq(bench.mmu.ports[0].mshrs.peak, 1u);
+    nuna_mmu_finish(&bench.mmu);
+}
+
+/* A port that goes on and blocks anew, at the next miss without a register, has blocked twice. */
+Test(link_mmu, every_blocking_counts)
+{
+    const struct request requests[] = {
+        {0, 0, 1, DEMAND},         {1000, 0, 1, DEMAND},      {2000, 0, 2 << 9, DEMAND},
+        {3000, 0, 3 << 9, DEMAND}, {4000, 0, 4 << 9, DEMAND}, {5000, 0, 1, DEMAND},
+    };
+    const nuna_time cold = L2 + CACHES + 5 * STEP, next = L2 + CACHES + 2 * STEP;
+    struct nuna_params p = table_1();
+    struct bench bench;
+    p.translation.l1_mshrs = 2;
+    run(&bench, &p, requests, COUNT(requests));
+    check(&bench, 2, cold - 2000 + next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 3, cold - 3000 + LINK + next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 4, cold - 4000 + 2 * next, NUNA_CLASS_L1_MISS + WALK(2));
+    check(&bench, 5, cold - 5000 + next + LINK, NUNA_CLASS_L1_HIT);
+    cr_assert_eq(bench.mmu.ports[0].stalls, 2u);
     nuna_mmu_finish(&bench.mmu);
 }
 

@@ -222,6 +222,17 @@ Test(walk, accesses_left)
     cr_assert_eq(nuna_walk_caches_lookup(&caches, 1000), 2);
     nuna_walk_caches_finish(&caches);
 
+    /* What is looked up stays; the other entry makes room. */
+    cr_assert(
+        nuna_walk_caches_init(&caches, 2, 2, (const uint32_t[NUNA_WALK_LEVELS_MAX]){0, 2}, 2));
+    nuna_walk_caches_fill(&caches, 1, 0);
+    nuna_walk_caches_fill(&caches, 1, 4);
+    cr_assert_eq(nuna_walk_caches_lookup(&caches, 0), 1);
+    nuna_walk_caches_fill(&caches, 1, 8);
+    cr_assert_eq(nuna_walk_caches_lookup(&caches, 0), 1);
+    cr_assert_eq(nuna_walk_caches_lookup(&caches, 4), 2);
+    nuna_walk_caches_finish(&caches);
+
     /* Beyond the width of a page number every page has the same entry. */
     cr_assert(nuna_walk_caches_init(&caches, 5, 16, entries, 0));
     nuna_walk_caches_fill(&caches, 2, 0);

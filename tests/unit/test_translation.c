@@ -89,6 +89,16 @@ static void check_one(const struct nuna_params *p, nuna_time data, nuna_time fla
     cr_assert_eq(result.time, plain.time + data + flag, "%s: %" PRIu64 " ps more, by hand %" PRIu64,
                  what, result.time - plain.time, data + flag);
     cr_assert_eq(result.path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
+    const struct nuna_translation *t = sim->gpus[0].translation;
+    if (t->trips > 0) { /* the parts of the store's round trip, against what its flag waited for */
+        uint64_t sum = 0;
+        for (uint32_t part = 0; part < NUNA_TRIP_PARTS; part++)
+            sum += t->trip[part];
+        cr_assert_eq(t->trips, 1u, "%s", what);
+        cr_assert_eq(t->trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
+        cr_assert_eq(sum, sim->trace[1].acked, "%s", what);
+    }
+    cr_assert_eq(t->trips > 0, p->pod.gpus_per_node == 1, "%s", what);
     nuna_sim_destroy(sim);
     nuna_plan_destroy(plan);
 }
@@ -163,6 +173,36 @@ Test(translation, blocked_time_is_lost)
                   "%" PRIu64 " lines: %" PRIu64 " ps, few lines: %" PRIu64, lines, cost, lost);
     }
     cr_assert_gt(lost, 1000000u);
+    nuna_plan_destroy(plan);
+}
+
+/* Stores within a node need no translation, but wait behind those that block their port. */
+Test(translation, a_blocked_port_holds_its_own_node)
+{
+    struct nuna_params p = params_of(1, 1, 1, 1, 1);
+    p.pod.gpus_per_node = 2;
+    p.translation.mode = NUNA_TRANSLATION_FULL;
+    p.translation.walk_step = 100000000;
+    struct nuna_plan *plan = by_node(NUNA_ALLTOALL, 4, 2, false);
+    for (int64_t registers = 1; registers <= 4096; registers *= 4096) {
+        struct nuna_result result;
+        uint32_t waits = 0;
+        p.translation.l1_mshrs = registers;
+        struct nuna_sim *sim = simulate(&p, plan, 4 * 64 * LINE, &result);
+        for (uint32_t o = 0; o < plan->op_count; o++) {
+            const struct nuna_op *op = &plan->ops[o];
+            if (op->kind != NUNA_OP_WAIT)
+                continue;
+            uint32_t gpu = nuna_fold_op_gpu(&sim->pod.fold, o);
+            uint32_t peer = plan->channels[plan->gpus[gpu].channel_at + plan->ids[op->id_at]].peer;
+            if (peer / 2 != gpu / 2)
+                continue;
+            waits++;
+            cr_assert_eq(sim->log[o].end > (nuna_time)p.translation.walk_step, registers == 1);
+        }
+        cr_assert_gt(waits, 3u);
+        nuna_sim_destroy(sim);
+    }
     nuna_plan_destroy(plan);
 }
 
@@ -352,6 +392,127 @@ Test(translation, prefetches_sent)
     nuna_plan_destroy(plan);
 }
 
+/* Pre-translation counts pages, however many threadblocks share one. */
+Test(translation, shared_pages_are_asked_for_once)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+    /* A line per stream: eight lie in one page, their flags in another; both use all four ports. */
+    struct nuna_plan *plan = one_way(16, 0, 3, 8, 0);
+    const struct {
+        enum nuna_translate_ahead into;
+        int64_t share;
+        uint64_t requests;
+    } cases[] = {
+        {NUNA_AHEAD_L2, 100, 2},    {NUNA_AHEAD_L2, 50, 1},    {NUNA_AHEAD_L2, 1, 1},
+        {NUNA_AHEAD_L2, 0, 0},      {NUNA_AHEAD_L1_L2, 50, 4}, {NUNA_AHEAD_L1_L2, 51, 8},
+        {NUNA_AHEAD_L1_L2, 100, 8},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct nuna_result result;
+        p.translation.pretranslate = cases[i].into;
+        p.translation.pretranslate_pages = cases[i].share;
+        nuna_sim_destroy(simulate(&p, plan, 16 * LINE, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].requests,
+                     "case %zu: %" PRIu64 " requests", i, result.translation.ahead_requests);
+    }
+    nuna_plan_destroy(plan);
+}
+
+enum access { STORES, LOADS, FORWARDS, PACKETS, MULTICASTS };
+
+/* GPU 0 reaches GPU 1's memory in ways other than a plain store. */
+static struct nuna_plan *reaching(enum access access)
+{
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    struct nuna_op *op = &plan->ops[0];
+    struct nuna_range *from = &plan->ranges[op->src_at], *to = &plan->ranges[op->dst_at];
+    if (access == LOADS) {
+        op->kind = NUNA_OP_GET;
+        from->gpu = 1;
+        to->gpu = 0;
+    } else if (access != STORES) {
+        op->kind = NUNA_OP_FORWARD;
+    }
+    if (access == PACKETS) {
+        to->form = NUNA_FORM_LL;
+        to->buffer = NUNA_BUF_SCRATCH;
+        plan->protocol = NUNA_FORM_LL;
+        for (uint32_t g = 0; g < 2; g++)
+            plan->gpus[g].chunks[NUNA_BUF_SCRATCH] = 1;
+    }
+    if (access == MULTICASTS) {
+        free(plan->groups);
+        free(plan->group_ranks);
+        plan->groups = calloc(1, sizeof *plan->groups);
+        plan->group_ranks = calloc(2, sizeof *plan->group_ranks);
+        plan->groups[0] = (struct nuna_switch_group){0, 2};
+        plan->group_ranks[1] = 1;
+        plan->group_count = 1;
+        plan->group_rank_count = 2;
+        to->is_group = 1;
+        to->gpu = 0;
+    }
+    return plan;
+}
+
+/* The mitigations know every way to another GPU's memory. A message of six pages; packets take
+ * twice the bytes, and who only loads has stored nothing that its flag would announce. */
+Test(translation, every_access_is_asked_for_ahead)
+{
+    const struct {
+        enum access access;
+        uint64_t pretranslated, prefetched;
+    } cases[] = {
+        {STORES, 6 + 1, 6 + 1},    {LOADS, 6 + 1, 6},          {FORWARDS, 6 + 1, 6 + 1},
+        {PACKETS, 11 + 1, 11 + 1}, {MULTICASTS, 6 + 1, 6 + 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+        struct nuna_plan *plan = reaching(cases[i].access);
+        const uint64_t size = 5 * 4096 + 2 * LINE;
+        struct nuna_result bare, result;
+        nuna_sim_destroy(simulate(&p, plan, size, &bare));
+        cr_assert_gt(bare.translation.walks, 0u);
+        p.translation.pretranslate = NUNA_AHEAD_L2;
+        nuna_sim_destroy(simulate(&p, plan, size, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].pretranslated,
+                     "case %zu: %" PRIu64 " pre-translated", i, result.translation.ahead_requests);
+        /* Nothing is left to walk for. */
+        cr_assert_lt(result.translation.latency_max, L1 + L2 + CACHES);
+        cr_assert_lt(result.time, bare.time);
+        p.translation.pretranslate = NUNA_AHEAD_OFF;
+        p.translation.prefetch = NUNA_AHEAD_L2;
+        p.translation.prefetch_distance = 4096;
+        nuna_sim_destroy(simulate(&p, plan, size, &result));
+        cr_assert_eq(result.translation.ahead_requests, cases[i].prefetched,
+                     "case %zu: %" PRIu64 " prefetched", i, result.translation.ahead_requests);
+        cr_assert_lt(result.time, bare.time, "case %zu", i);
+        nuna_plan_destroy(plan);
+    }
+}
+
+/* No more rows than asked for, and no fewer while there are requests enough. */
+Test(translation, trace_keeps_to_its_limit)
+{
+    struct nuna_plan *plan = by_node(NUNA_ALLTOALL, 6, 2, false);
+    for (int64_t rows = 1; rows <= 24; rows++) {
+        struct nuna_params p = translating(2, NUNA_TRANSLATION_FULL);
+        struct nuna_result result;
+        p.translation.trace = rows;
+        p.translation.trace_gpu = 5;
+        struct nuna_sim *sim = simulate(&p, plan, 60000, &result);
+        uint64_t traced = 0;
+        for (uint32_t g = 0; g < 6; g++)
+            traced += sim->gpus[g].translation->trace.count;
+        cr_assert_leq(traced, (uint64_t)rows);
+        if (rows <= 4) /* one of each destination */
+            cr_assert_eq(traced, (uint64_t)rows);
+        cr_assert_gt(traced, 0u);
+        nuna_sim_destroy(sim);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* Pages live from their first to their last request. */
 Test(translation, live_pages)
 {
@@ -363,4 +524,16 @@ Test(translation, live_pages)
     lives[1] = (struct nuna_page_life){20, 21};
     cr_assert(nuna_translation_live(&t, &pages));
     cr_assert_eq(pages, 3u);
+}
+
+/* A stream leaves its pages behind: of 64 no more than are under way live at a time. */
+Test(translation, a_stream_has_few_live_pages)
+{
+    struct nuna_params p = translating(1, NUNA_TRANSLATION_IDEAL);
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    struct nuna_result result;
+    nuna_sim_destroy(simulate(&p, plan, UINT64_C(64) * 4096, &result));
+    cr_assert(result.translation.live_pages >= 1 && result.translation.live_pages <= 8,
+              "%" PRIu64 " pages", result.translation.live_pages);
+    nuna_plan_destroy(plan);
 }
