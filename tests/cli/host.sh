@@ -234,6 +234,14 @@ wrong 'host.direct: off leaves the transfer of gpu0 without a path, expected a r
 wrong 'host.sockets: 3 sockets do not divide 8 GPUs (pod.gpus), expected the same number of GPUs on every socket' \
   "${gb[@]}" --set host.sockets=3
 wrong '--sweep-size 8GB:1KB: expected FROM:TO, such as 1KB:8GB, from 1B to 16TiB' "${gb[@]}" --sweep-size 8GB:1KB
+wrong '--relays: gpu0 is the target of a transfer, expected other GPUs as relays' --transfer h2d:1kB:gpu0 --relays gpu0 \
+  --sweep-size 1kB:64MB
+wrong 'host.direct: off leaves the transfer of gpu0 without a path, expected a relay (--relays)' \
+  --transfer h2d:1kB:gpu0 --relays 0 --set host.direct=off --sweep-size 8MB:64MB
+wrong '--relays: gpu4 is on another socket than gpu0, expected relays on its own (host.relay_scope: same-socket)' \
+  "${gb[@]}" --relays gpu1,gpu4 --set host.relay_scope=same-socket
+wrong '--background h2d:gpu1,stream=1: something follows that background traffic does not know, expected start=TIME' \
+  "${gb[@]}" --background h2d:gpu1,stream=1
 wrong '--chunk 0B: host.chunk_size: "0B" is out of range; expected 1kB to 1TiB' "${gb[@]}" --chunk 0B
 
 finish
