@@ -43,6 +43,13 @@ static bool read_sweep(struct host_run *run, struct nuna_error *err)
     return true;
 }
 
+static void set_sizes(struct host_run *run, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < run->plan.request_count; i++)
+        if (!run->plan.requests[i].background)
+            run->plan.requests[i].bytes = bytes;
+}
+
 static bool prepare(struct host_run *run, struct nuna_error *err)
 {
     run->config = nuna_config_create();
@@ -61,6 +68,12 @@ static bool prepare(struct host_run *run, struct nuna_error *err)
                          "--transfer is missing: expected one such as h2d:1GB:gpu0");
     if (!nuna_host_options_plan(&run->host, params, (uint32_t)params->pod.gpus, &run->plan, err))
         return false;
+    /* What a size is checked for, smaller ones need not meet: they may fall back. */
+    if (run->sweep) {
+        set_sizes(run, run->sweep_to);
+        if (!nuna_host_plan_check(&run->plan, params, (uint32_t)params->pod.gpus, err))
+            return false;
+    }
     return !run->out || nuna_output_prepare(run->out, err);
 }
 
@@ -178,11 +191,9 @@ static int sweep_size(struct host_run *run, uint64_t bytes, FILE *csv)
 {
     struct nuna_host_sim *sim = NULL;
     nuna_time elapsed = 0;
-    for (uint32_t i = 0; i < run->plan.request_count; i++)
-        if (!run->plan.requests[i].background)
-            run->plan.requests[i].bytes = bytes;
+    set_sizes(run, bytes);
     int code = simulate(run, &sim, &elapsed);
-    if (code == NUNA_EXIT_OK && csv)
+    if ((code == NUNA_EXIT_OK || code == NUNA_EXIT_INCOMPLETE) && csv)
         nuna_host_report_summary(csv, nuna_host_sim_view(sim), elapsed);
     if (code == NUNA_EXIT_OK && !run->quiet)
         nuna_print_sweep_row(nuna_host_sim_view(sim), bytes);
@@ -211,15 +222,16 @@ static int run_sweep(struct host_run *run)
     }
     if (!run->out)
         return code;
-    bool written = nuna_output_close(&csv, code == NUNA_EXIT_OK && !ferror(csv.stream), &err);
-    if (code != NUNA_EXIT_OK)
+    bool ran = code == NUNA_EXIT_OK || code == NUNA_EXIT_INCOMPLETE;
+    bool written = nuna_output_close(&csv, ran && !ferror(csv.stream), &err);
+    if (!ran)
         return code; /* told already, and nothing half-written */
     written =
         written && nuna_output_open(run->out, "config.yaml", &config, &err) &&
         nuna_output_close(&config, nuna_config_write_effective(run->config, config.stream), &err);
     if (!written)
         return nuna_cli_report(&err);
-    if (!run->quiet)
+    if (!run->quiet && code == NUNA_EXIT_OK)
         printf("output    %s/: summary.csv, config.yaml\n", run->out);
     return code;
 }
@@ -243,7 +255,8 @@ static int help(const struct nuna_opt *opts, size_t count)
         "Copies between host and GPU memory, over the GPU's own PCIe link or relayed by other GPUs.\n\n");
     nuna_options_help(opts, count);
     printf("\nA transfer is h2d:1GB:gpu0, d2h:64MB:gpu3 or p2p:1GB:gpu0:gpu1 (from GPU to GPU,\n"
-           "native), with ,start=1ms behind it if it starts later.\n"
+           "native), with ,start=1ms behind it if it starts later, and ,stream=1 if it takes\n"
+           "turns with other transfers of that stream of its GPU.\n"
            "Keys for --set: nunasim params, section host. Model: docs/host.md. Files written:\n"
            "docs/output.md.\n");
     return NUNA_EXIT_OK;

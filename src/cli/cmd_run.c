@@ -302,10 +302,12 @@ static bool write_transfers(const struct run *run, const struct nuna_result *res
         !nuna_output_close(&file,
                            nuna_host_report_summary_head(file.stream) &&
                                nuna_host_report_summary(file.stream, view, elapsed),
-                           err))
+                           err) ||
+        !nuna_output_open(run->out, "host_links.csv", &file, err) ||
+        !nuna_output_close(&file, nuna_host_report_links(file.stream, view, elapsed), err))
         return false;
     if (!run->options.quiet)
-        printf("          transfers.csv\n");
+        printf("          transfers.csv, host_links.csv\n");
     return true;
 }
 

@@ -7,10 +7,12 @@ static void divide(struct nuna_host_transfer *transfer, const struct nuna_host_p
     uint64_t sum = 0, before = 0, at = 0;
     for (uint32_t i = 0; i < transfer->path_count; i++)
         sum += paths->share_count ? paths->share[i] : 1;
-    /* Rounded at the borders, so that the shares add up. */
+    /* Rounded at the borders, so that the shares add up; upwards, so that the first paths have the
+     * odd bytes. */
     for (uint32_t i = 0; i < transfer->path_count; i++) {
         before += paths->share_count ? paths->share[i] : 1;
-        uint64_t end = (uint64_t)((unsigned __int128)transfer->request.bytes * before / sum);
+        uint64_t end =
+            (uint64_t)(((unsigned __int128)transfer->request.bytes * before + sum - 1) / sum);
         transfer->share_at[transfer->path[i]] = at;
         transfer->share_left[transfer->path[i]] = end - at;
         at = end;

@@ -143,6 +143,8 @@ static void issue_piece(struct nuna_host_gpu *gpu, uint32_t index,
     const struct nuna_host_shape *shape = gpu->shape;
     struct nuna_copy_engine *engine = &gpu->engines[index];
     uint64_t rest = task->bytes - engine->issued;
+    if (over_pcie(op))
+        rest = nuna_host_within_home(shape, task->offset + engine->issued, rest);
     uint32_t handle = nuna_piece_get(&gpu->pieces);
     struct nuna_host_piece *piece = nuna_piece(&gpu->pieces, handle);
     *piece = (struct nuna_host_piece){

@@ -57,6 +57,14 @@ static bool check_request(const struct nuna_host_plan *plan, const struct nuna_p
                 err, NUNA_EXIT_BAD_INPUT,
                 "--relays: gpu%u is the %s of a transfer, expected other GPUs as relays",
                 request->gpu, request->direction == NUNA_HOST_H2D ? "target" : "source");
+    uint32_t per_socket = gpus / (uint32_t)params->host.sockets;
+    for (uint32_t i = 0; i < plan->paths.relay_count; i++)
+        if (params->host.relay_scope == NUNA_HOST_SAME_SOCKET &&
+            plan->paths.relay[i] / per_socket != request->gpu / per_socket)
+            return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                             "--relays: gpu%u is on another socket than gpu%u, expected relays on "
+                             "its own (host.relay_scope: same-socket)",
+                             plan->paths.relay[i], request->gpu);
     uint32_t count = find_paths(params, gpus, &plan->paths, request, path);
     if (count == 0)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
@@ -230,8 +238,7 @@ static void pull(struct nuna_host *host, uint32_t index)
     uint32_t slot = free_slot(host, index);
     host->slots[slot] = (struct nuna_host_slot){
         .transfer = chunk.transfer, .used = true, .offset = chunk.offset, .bytes = chunk.bytes};
-    if (worker->outstanding++ == 0)
-        worker->busy_since = host->lp->now;
+    worker->outstanding++;
     worker->launching = true;
     nuna_time time = launch_time(host, slot);
     worker->launch_busy += time;
@@ -257,6 +264,8 @@ static void launched(struct nuna_host *host, uint32_t slot_index)
         .stream = (uint8_t)(worker->next_stream++ % shape->pipelines),
     };
     slot->launched = host->lp->now;
+    if (worker->awaited++ == 0)
+        worker->busy_since = host->lp->now;
     transfer->chunks++;
     worker->launching = false;
     nuna_host_task_pack(&task, nuna_host_message_to(host->lp, shape, worker_gpu(host, index),
@@ -321,7 +330,8 @@ static void retire(struct nuna_host *host, uint32_t slot_index, nuna_time at_gpu
         worker->contended = is_contended(host, worker, slot_index);
     worker->last_done = host->lp->now;
     slot->used = false;
-    if (--worker->outstanding == 0 && transfer->engine->chunked)
+    worker->outstanding--;
+    if (--worker->awaited == 0 && transfer->engine->chunked)
         worker->sync_busy += host->lp->now - worker->busy_since;
     transfer->done += slot->bytes;
     transfer->path_bytes[worker_gpu(host, index)] += slot->bytes;
@@ -437,7 +447,7 @@ uint64_t nuna_host_cpu_millicores(const struct nuna_host *host, nuna_time elapse
         if (!host->engines[i / host->shape->gpus / NUNA_HOST_DIRECTIONS]->chunked)
             continue;
         busy += worker->sync_busy + worker->launch_busy;
-        if (worker->outstanding > 0 && elapsed > worker->busy_since) /* interrupted */
+        if (worker->awaited > 0 && elapsed > worker->busy_since) /* interrupted */
             busy += elapsed - worker->busy_since;
     }
     return elapsed ? (uint64_t)(busy * 1000 / elapsed) : 0;

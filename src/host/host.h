@@ -15,9 +15,10 @@ struct nuna_host_transfer;
 /* The threads that serve one PCIe link and direction for one manager: one launches chunks, one
  * waits for their completion. */
 struct nuna_host_worker {
-    bool launching; /* the transfer thread is busy */
-    bool contended; /* the last relayed chunk took much longer than the path needs alone */
-    uint32_t outstanding;
+    bool launching;       /* the transfer thread is busy */
+    bool contended;       /* the last relayed chunk took much longer than the path needs alone */
+    uint32_t outstanding; /* pulled and not yet retired */
+    uint32_t awaited;     /* those of them that are launched */
     uint32_t next_stream;
     nuna_time busy_since; /* of the synchronisation thread */
     nuna_time last_done;

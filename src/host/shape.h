@@ -59,6 +59,15 @@ static inline uint32_t nuna_host_home(const struct nuna_host_shape *shape, uint3
     return socket;
 }
 
+/* How many of the `bytes` from `offset` on lie in the memory of one socket. */
+static inline uint64_t nuna_host_within_home(const struct nuna_host_shape *shape, uint64_t offset,
+                                             uint64_t bytes)
+{
+    uint64_t page = (uint64_t)shape->params->host.buffer_page, left = page - offset % page;
+    bool cut = shape->params->host.buffer == NUNA_HOST_BUFFER_INTERLEAVED && left < bytes;
+    return cut ? left : bytes;
+}
+
 /* Time a path takes for a chunk when nothing else moves, launch and completion aside: what a
  * manager compares with to tell that a relay is contended. */
 nuna_time nuna_host_time_alone(const struct nuna_host_shape *shape, uint32_t gpu, uint32_t path,

@@ -79,6 +79,9 @@ static bool read_option(const struct reader *reader, const char *word,
 {
     if (strncmp(word, "start=", 6) == 0)
         return read_start(reader, word + 6, &request->start);
+    if (request->background)
+        return refuse(reader, "something follows that background traffic does not know",
+                      "start=TIME");
     if (strncmp(word, "stream=", 7) == 0 && nuna_units_whole(word + 7, 65535, &request->stream))
         return true;
     return refuse(reader, "something follows that is not known",

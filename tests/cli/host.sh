@@ -159,6 +159,11 @@ check 'a transfer slows a collective down' holds \
 check 'the collective moves the same bytes' same "$(csv beside/summary.csv bytes_delivered)" \
   "$(csv alone/summary.csv bytes_delivered)"
 check 'the transfer is whole' same "$(csv beside/transfers.csv bytes status)" '100000000 ok'
+sum() { # KIND: bytes of all such links
+  awk -F, -v k="$1" '$1 == k { sum += $4 } END { print sum }' beside/host_links.csv
+}
+check 'every byte of it is carried once' same "$(sum dram) $(sum pcie_down)" '100000000 100000000'
+check 'what is relayed crosses the ports' holds "$(sum ports_out) > 0 && $(sum ports_out) == $(sum ports_in)"
 "$nunasim" "${pod[@]}" --out later --transfer d2h:1MB:gpu0,start=900us --set collective.start=10us
 check 'a transfer that comes later does not' same "$(csv later/summary.csv time_ns)" \
   "$(csv alone/summary.csv time_ns)"
@@ -167,7 +172,7 @@ check 'a transfer that comes later does not' same "$(csv later/summary.csv time_
 
 go out "${gb[@]}" --transfer d2h:100MB:gpu5 --background h2d:gpu7
 check 'files' same "$(ls out)" $'config.yaml\nlinks.csv\npaths.csv\nsummary.csv\nutilisation.csv'
-for file in out/*.csv beside/transfers.csv; do
+for file in out/*.csv beside/transfers.csv beside/host_links.csv; do
   check "rows of $file" csv_regular "$file"
   while IFS= read -r column; do
     check "docs/output.md explains \`$column\`" grep -q "\`$column\`" "$root/docs/output.md"
@@ -199,6 +204,7 @@ go other "${scene[@]}" --set host.pcie_latency=500.001ns
 must_fail 'a picosecond is not seen' diff -r first other
 "$nunasim" "${pod[@]}" --out other --transfer h2d:100MB:gpu0 --set collective.start=330us --threads 3
 check 'threads beside a collective' diff other/transfers.csv beside/transfers.csv
+check 'threads beside a collective: host links' diff other/host_links.csv beside/host_links.csv
 check 'threads beside a collective: links' diff other/links.csv beside/links.csv
 
 # ---- wrong input: code 2, the message, and no files ----
@@ -234,6 +240,14 @@ wrong 'host.direct: off leaves the transfer of gpu0 without a path, expected a r
 wrong 'host.sockets: 3 sockets do not divide 8 GPUs (pod.gpus), expected the same number of GPUs on every socket' \
   "${gb[@]}" --set host.sockets=3
 wrong '--sweep-size 8GB:1KB: expected FROM:TO, such as 1KB:8GB, from 1B to 16TiB' "${gb[@]}" --sweep-size 8GB:1KB
+wrong '--relays: gpu0 is the target of a transfer, expected other GPUs as relays' --transfer h2d:1kB:gpu0 --relays gpu0 \
+  --sweep-size 1kB:64MB
+wrong 'host.direct: off leaves the transfer of gpu0 without a path, expected a relay (--relays)' \
+  --transfer h2d:1kB:gpu0 --relays 0 --set host.direct=off --sweep-size 8MB:64MB
+wrong '--relays: gpu4 is on another socket than gpu0, expected relays on its own (host.relay_scope: same-socket)' \
+  "${gb[@]}" --relays gpu1,gpu4 --set host.relay_scope=same-socket
+wrong '--background h2d:gpu1,stream=1: something follows that background traffic does not know, expected start=TIME' \
+  "${gb[@]}" --background h2d:gpu1,stream=1
 wrong '--chunk 0B: host.chunk_size: "0B" is out of range; expected 1kB to 1TiB' "${gb[@]}" --chunk 0B
 
 finish

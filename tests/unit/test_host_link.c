@@ -90,7 +90,9 @@ Test(host_link, requests)
         cr_assert_not(parses(bad[i], false), "\"%s\" passes", bad[i]);
     cr_assert(parses("h2d:gpu3", true));
     cr_assert(parses("p2p:gpu3:gpu4", true));
+    cr_assert(parses("h2d:gpu3,start=1us", true));
     cr_assert_not(parses("h2d:1GB:gpu3", true));
+    cr_assert_not(parses("h2d:gpu3,stream=1", true)); /* nothing could follow it */
 }
 
 /* Nothing that a user can type crashes the readers. */
