@@ -139,27 +139,36 @@ static inline void nuna_noc_enter(struct nuna_noc *noc, struct nuna_lp *lp, nuna
     lp->held = lp->now;
 }
 
-/* Sends a packet now (lp->now) from `from`'s attachment of kind `source` to `to`'s of kind
- * `target`, where it raises the event NUNA_NOC_ARRIVE + target with this handle. */
-static inline void nuna_noc_send(struct nuna_noc *noc, struct nuna_lp *lp, uint16_t from,
-                                 enum nuna_attachment source, uint16_t to,
-                                 enum nuna_attachment target, uint32_t bytes, uint32_t handle)
+/* Sends a packet at `time` >= lp->now from `from`'s attachment of kind `source` to `to`'s of kind
+ * `target`, where it raises the event NUNA_NOC_ARRIVE + target with this handle. One router's
+ * attachments of a kind must send in the order of `time`. */
+static inline void nuna_noc_send_at(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time time,
+                                    uint16_t from, enum nuna_attachment source, uint16_t to,
+                                    enum nuna_attachment target, uint32_t bytes, uint32_t handle)
 {
     const struct nuna_noc_shape *shape = noc->shape;
     if (shape->uniform) {
-        nuna_lp_schedule(lp, lp->now + shape->uniform_latency,
+        nuna_lp_schedule(lp, time + shape->uniform_latency,
                          nuna_event_make(NUNA_NOC_ARRIVE + target, handle));
         return;
     }
     struct nuna_server *inject = &noc->inject[from * NUNA_ATTACHMENTS + source];
-    nuna_time time =
-        nuna_server_take(inject, &shape->injection_rate, lp->now, bytes) + shape->injection_latency;
+    nuna_time in =
+        nuna_server_take(inject, &shape->injection_rate, time, bytes) + shape->injection_latency;
     if (__builtin_expect(lp->heaps != NULL, 0))
         nuna_noc_enter_plain(
-            lp, time, source,
+            lp, in, source,
             nuna_event_packet(NUNA_NOC_HOP, NUNA_NOC_ARRIVE + target, bytes, from, to, handle));
     else
-        nuna_noc_enter(noc, lp, time, from, source, to, target, bytes, handle);
+        nuna_noc_enter(noc, lp, in, from, source, to, target, bytes, handle);
+}
+
+/* Sends one now. */
+static inline void nuna_noc_send(struct nuna_noc *noc, struct nuna_lp *lp, uint16_t from,
+                                 enum nuna_attachment source, uint16_t to,
+                                 enum nuna_attachment target, uint32_t bytes, uint32_t handle)
+{
+    nuna_noc_send_at(noc, lp, lp->now, from, source, to, target, bytes, handle);
 }
 
 /* How far events may run: no packet that is now in the mesh, or enters it, arrives before. */

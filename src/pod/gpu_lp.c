@@ -190,6 +190,33 @@ uint32_t nuna_gpu_lp_deliver(struct nuna_gpu_lp *gpu, const struct nuna_message 
     return handle;
 }
 
+static inline void to_memory(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time time)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    nuna_noc_send_at(&gpu->noc, gpu->lp, time, port, NUNA_AT_PORT,
+                     nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
+                     wire_bytes(gpu, flight), handle);
+}
+
+/* A packet is in at the port: on to memory, or, an acknowledgement, to the CU that waits for it. */
+static inline void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time time)
+{
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint16_t port = gpu->pod->topology.port_router[flight->port];
+    if (flight->phase == NUNA_PHASE_ACK) {
+        uint16_t cu = nuna_gpu_cu_router(gpu, gpu->tbs[flight->tb].cu);
+        nuna_noc_send_at(&gpu->noc, gpu->lp, time, port, NUNA_AT_PORT, cu, NUNA_AT_CU,
+                         wire_bytes(gpu, flight), handle);
+        return;
+    }
+    nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, time);
+    if (__builtin_expect(gpu->pod->translation == NUNA_TRANSLATION_FULL, 0) &&
+        nuna_mmu_hold(&gpu->translation->mmu, flight->port, handle, time))
+        return;
+    to_memory(gpu, handle, time);
+}
+
 /* A message has come to the plane's output queue towards this GPU. */
 static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
@@ -200,6 +227,11 @@ static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
         return;
     nuna_time in =
         nuna_scaleup_arrive(&gpu->scaleup, flight->port, gpu->lp->now, wire_bytes(gpu, flight));
+    if (gpu->straight_in) {
+        gpu->lp->events++; /* the one that this saves */
+        enter_port(gpu, handle, in);
+        return;
+    }
     if (__builtin_expect(flight->npa & (flight->phase == NUNA_PHASE_STORE), 0)) {
         nuna_translation_arrive(gpu, handle, in);
         return;
@@ -208,36 +240,9 @@ static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_lp_schedule(gpu->lp, in, event);
 }
 
-static inline void to_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
-{
-    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    uint16_t port = gpu->pod->topology.port_router[flight->port];
-    nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT,
-                  nuna_gpu_stack_router(gpu, port, flight->local), NUNA_AT_MEMORY,
-                  wire_bytes(gpu, flight), handle);
-}
-
-/* A packet is in at the port: on to memory, or, an acknowledgement, to the CU that waits for it. */
-static void enter_port(struct nuna_gpu_lp *gpu, uint32_t handle)
-{
-    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    uint16_t port = gpu->pod->topology.port_router[flight->port];
-    if (flight->phase == NUNA_PHASE_ACK) {
-        uint16_t cu = nuna_gpu_cu_router(gpu, gpu->tbs[flight->tb].cu);
-        nuna_noc_send(&gpu->noc, gpu->lp, port, NUNA_AT_PORT, cu, NUNA_AT_CU,
-                      wire_bytes(gpu, flight), handle);
-        return;
-    }
-    nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, gpu->lp->now);
-    if (__builtin_expect(gpu->pod->translation == NUNA_TRANSLATION_FULL, 0) &&
-        nuna_mmu_hold(&gpu->translation->mmu, flight->port, handle, gpu->lp->now))
-        return;
-    to_memory(gpu, handle);
-}
-
 void nuna_gpu_lp_admit(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
-    to_memory(gpu, handle);
+    to_memory(gpu, handle, gpu->lp->now);
 }
 
 static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
@@ -338,7 +343,7 @@ static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_eve
         memory_done(gpu, nuna_event_handle(event));
         break;
     case NUNA_EV_PORT_IN:
-        enter_port(gpu, nuna_event_handle(event));
+        enter_port(gpu, nuna_event_handle(event), lp->now);
         break;
     case NUNA_EV_SWITCH:
         enter_switch(gpu, nuna_event_handle(event));
@@ -379,6 +384,21 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
         gpu->lp->out_of_memory = true;
 }
 
+/* Whether a packet that is on the link to a port may be put into the mesh before it is in: packets
+ * of a port come in one after the other, so that a router with one port takes them in that order
+ * anyway. Not when a page has to be translated in between, nor when a run may be ended at any
+ * moment, with the packet still on the link. */
+static bool can_go_straight_in(const struct nuna_pod *pod, const struct nuna_lp *lp)
+{
+    const struct nuna_topology *topology = &pod->topology;
+    for (uint32_t a = 0; a < topology->port_count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (topology->port_router[a] == topology->port_router[b])
+                return false;
+    return !pod->noc.uniform && !lp->heaps && pod->translation == NUNA_TRANSLATION_OFF &&
+           pod->params->background.gemm_size == 0;
+}
+
 bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace)
@@ -390,6 +410,7 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     gpu->seen = pod->fold.seen ? &pod->fold.seen[(size_t)lp_index * pod->gpu_count] : NULL;
     gpu->lp = lp;
     gpu->trace = trace;
+    gpu->straight_in = can_go_straight_in(pod, lp);
     gpu->cus = calloc(pod->topology.cu_count + 1u, sizeof *gpu->cus); /* and the copy engine */
     gpu->plan_tb_count = plan_gpu->tb_count;
     gpu->tile_count =

@@ -114,10 +114,11 @@ struct nuna_gpu_lp {
     struct nuna_tile *tiles;
     uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
-    struct nuna_mover *movers;           /* [threadblock], the proxy's last, or NULL: pod/move.h */
-    struct nuna_arrival *arrivals;       /* [place]: scratch chunks, then slots of connections */
-    struct nuna_proxy *proxy;            /* or NULL: no channel goes through one */
-    struct nuna_op_trace *trace;         /* the pod's, by operation */
+    struct nuna_mover *movers;     /* [threadblock], the proxy's last, or NULL: pod/move.h */
+    struct nuna_arrival *arrivals; /* [place]: scratch chunks, then slots of connections */
+    struct nuna_proxy *proxy;      /* or NULL: no channel goes through one */
+    struct nuna_op_trace *trace;   /* the pod's, by operation */
+    bool straight_in;              /* from the switch into the mesh, without an event at the port */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;
