@@ -133,14 +133,14 @@ static inline __attribute__((always_inline)) bool take_of_two(struct nuna_sweep 
                                                               struct nuna_hop **b, uint64_t limit,
                                                               struct nuna_hop *ret)
 {
-    uintptr_t second = -(uintptr_t)((*b)->key < (*a)->key); /* all ones or none */
-    const struct nuna_hop *first =
-        (const void *)((char *)*a + ((uintptr_t)((char *)*b - (char *)*a) & second));
+    const uintptr_t at_a = (uintptr_t)*a, at_b = (uintptr_t)*b;
+    const uintptr_t second = -(uintptr_t)((*b)->key < (*a)->key); /* all ones or none */
+    const struct nuna_hop *first = (const void *)(at_a + ((at_b - at_a) & second));
     if (first->key >= limit)
         return false;
     *ret = *first;
-    *a = (void *)((char *)*a + (sizeof *first & ~second));
-    *b = (void *)((char *)*b + (sizeof *first & second));
+    *a = (void *)(at_a + (sizeof *first & ~second));
+    *b = (void *)(at_b + (sizeof *first & second));
     if (__builtin_expect(at_block_end(first + 1), 0)) {
         if (second)
             *b = next_block(sweep, *b);

@@ -54,6 +54,7 @@ struct nuna_pod {
     enum nuna_translate_ahead prefetch;
     uint64_t prefetch_distance; /* bytes */
     uint32_t flit_bytes, control_bytes;
+    uint32_t move_ends; /* most of any operation */
     uint32_t max_outstanding;
     nuna_time issue_interval;
     uint64_t reduce_rate;

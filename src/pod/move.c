@@ -10,30 +10,37 @@ static uint32_t place_of_slot(const struct nuna_gpu_lp *gpu, uint32_t at, uint32
            slot;
 }
 
-bool nuna_movers_init(struct nuna_gpu_lp *gpu)
+uint32_t nuna_move_most_ends(const struct nuna_plan *plan)
 {
-    const struct nuna_plan *plan = gpu->pod->plan;
-    const struct nuna_plan_gpu *g = &plan->gpus[gpu->gpu];
-    uint32_t count = nuna_proxy_tb(gpu) + 1, most = 2;
+    uint32_t most = 2;
     for (size_t i = 0; i < plan->op_count; i++) {
         uint32_t ends = (uint32_t)plan->ops[i].src_count + plan->ops[i].dst_count + 2;
-        most = nuna_op_lanes(&plan->ops[i]) == 1 && ends > most ? ends : most;
+        most = ends > most && nuna_op_lanes(&plan->ops[i]) == 1 ? ends : most;
     }
+    return most;
+}
+
+bool nuna_movers_init(struct nuna_gpu_lp *gpu)
+{
+    const struct nuna_plan_gpu *g = &gpu->pod->plan->gpus[gpu->gpu];
     size_t places =
         (size_t)g->chunks[NUNA_BUF_SCRATCH] + (size_t)g->channel_count * gpu->pod->shape.slots;
-    gpu->movers = calloc(count, sizeof *gpu->movers);
+    gpu->movers = calloc(nuna_proxy_tb(gpu) + 1, sizeof *gpu->movers);
     gpu->arrivals = calloc(places + 1, sizeof *gpu->arrivals);
     if (!gpu->movers || !gpu->arrivals)
         return false;
     for (size_t i = 0; i < places; i++)
         gpu->arrivals[i].waiter = NUNA_NO_TB;
-    for (uint32_t t = 0; t < count; t++) {
-        gpu->movers[t].end_cap = most;
-        gpu->movers[t].ends = malloc(most * sizeof *gpu->movers[t].ends);
-        if (!gpu->movers[t].ends)
-            return false;
-    }
     return true;
+}
+
+/* Most threadblocks of most plans never have a move: ends come with the first. */
+static bool reserve_ends(const struct nuna_gpu_lp *gpu, struct nuna_mover *m)
+{
+    m->end_cap = gpu->pod->move_ends;
+    if (!m->ends)
+        m->ends = malloc(m->end_cap * sizeof *m->ends);
+    return m->ends != NULL;
 }
 
 void nuna_movers_finish(struct nuna_gpu_lp *gpu)
@@ -159,7 +166,10 @@ bool nuna_move_start(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op,
     m->end_count = 0;
     tb->op = op;
     tb->moving = true;
-    if (!next_segment(gpu, m, tb_index)) {
+    bool ends = reserve_ends(gpu, m);
+    if (!ends)
+        gpu->flights.out_of_memory = true; /* and with it the run */
+    if (!ends || !next_segment(gpu, m, tb_index)) {
         tb->moving = false;
         return true;
     }

@@ -48,6 +48,8 @@ struct nuna_mover {
     uint32_t signal_count;
 };
 
+/* The most ends that one operation of the plan has. */
+uint32_t nuna_move_most_ends(const struct nuna_plan *plan);
 bool nuna_movers_init(struct nuna_gpu_lp *gpu);
 void nuna_movers_finish(struct nuna_gpu_lp *gpu);
 

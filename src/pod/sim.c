@@ -1,6 +1,7 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/sim.h"
+#include "pod/move.h"
 #include "pod/sim_private.h"
 #include "pod/translation.h"
 #include "pod/workload.h"
@@ -15,6 +16,7 @@ static void pod_constants(struct nuna_pod *pod, const struct nuna_params *params
     pod->params = params;
     pod->plan = plan;
     nuna_shape_init(&pod->shape, plan, size, params);
+    pod->move_ends = nuna_move_most_ends(plan);
     pod->gpu_count = plan->gpu_count;
     pod->flit_bytes = (uint32_t)params->noc.flit_size;
     pod->control_bytes = (uint32_t)params->noc.control_size;
