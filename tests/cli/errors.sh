@@ -162,8 +162,6 @@ builtin_plan allgather,channels=0 \
   'builtin:allgather,channels=0: channels: "0" is not a number from 1 to 1024'
 builtin_plan allgather,channels 'builtin:allgather,channels: channels has no value, write channels=8'
 builtin_plan allgather,gpus=8,gpus=8 'builtin:allgather,gpus=8,gpus=8: gpus is given twice'
-builtin_plan alltoall,algorithm=tree \
-  'there is no tree plan for alltoall; use algorithm=allpairs'
 builtin_plan allgather,own=apart 'only an all-pairs alltoall has an own block to copy apart (own=apart)'
 builtin_plan alltoall,own=aprt \
   'builtin:alltoall,own=aprt: unknown place of the own block "aprt", did you mean "apart", expected first or apart'
