@@ -49,8 +49,8 @@ static bool inexpressible(const struct nuna_plan *plan, struct nuna_error *err)
 {
     return nuna_fail(
         err, NUNA_EXIT_BAD_INPUT,
-        "%s: cannot be written in this format: in XML a threadblock sends to one GPU and "
-        "receives from one",
+        "%s: cannot be written in this format: expected stores with a signal to the same GPU "
+        "behind them, copies, sums and barriers",
         plan->source);
 }
 
@@ -140,8 +140,8 @@ int nuna_cmd_plan(int argc, char **argv)
     const char *format = "json";
     const struct nuna_opt opts[] = {
         {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
-        {"channels", "N", "threadblocks per peer, or rings, 1 to 1024 (default 8)", NUNA_OPT_VALUE,
-         &channels},
+        {"channels", "N", "threadblocks per peer, rings or trees, 1 to 1024 (default 8)",
+         NUNA_OPT_VALUE, &channels},
         {"instances", "N", "copies of all that, each with its part of every chunk (default 1)",
          NUNA_OPT_VALUE, &instances},
         {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,

@@ -255,15 +255,14 @@ struct algorithm {
     bool (*prepare)(struct gen *gen, struct nuna_error *err); /* NULL: nothing to do */
     void (*gpu)(struct gen *gen);
     void (*let_go)(struct gen *gen);
-    bool alltoall; /* there is a plan for it */
 };
 
 static const struct algorithm algorithms[] = {
-    [NUNA_ALLPAIRS] = {"allpairs", NULL, pairs_gpu, NULL, true},
-    [NUNA_RING] = {"ring", NULL, ring_gpu, NULL, true},
-    [NUNA_DOUBLING] = {"doubling", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
-    [NUNA_TWO_STEP] = {"twostep", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free, true},
-    [NUNA_TREE] = {"tree", nuna_tree_prepare, nuna_tree_gpu, nuna_tree_free, false},
+    [NUNA_ALLPAIRS] = {"allpairs", NULL, pairs_gpu, NULL},
+    [NUNA_RING] = {"ring", NULL, ring_gpu, NULL},
+    [NUNA_DOUBLING] = {"doubling", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free},
+    [NUNA_TWO_STEP] = {"twostep", nuna_staged_prepare, nuna_staged_gpu, nuna_staged_free},
+    [NUNA_TREE] = {"tree", nuna_tree_prepare, nuna_tree_gpu, nuna_tree_free},
 };
 
 static void gpu_plan(struct gen *gen)
@@ -279,9 +278,10 @@ static void gpu_plan(struct gen *gen)
         algorithms[gen->spec->algorithm].gpu(gen);
 }
 
-static bool refuse_size(const struct nuna_plan_spec *spec, uint64_t bytes, struct nuna_error *err)
+static bool is_affordable(const struct nuna_plan_spec *spec, uint64_t bytes, struct nuna_error *err)
 {
-    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+    return bytes <= PLAN_BYTES_MAX ||
+           nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                      "a plan for %u GPUs with %u channels would take at least %llu MiB of memory, "
                      "the limit is %llu MiB; use fewer channels or GPUs",
                      spec->gpus, spec->channels, (unsigned long long)(bytes >> 20),
@@ -303,10 +303,6 @@ static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "cannot generate a plan for this collective, expected allgather, "
                          "allreduce, reducescatter or alltoall");
-    if (!algorithms[spec->algorithm].alltoall && spec->collective == NUNA_ALLTOALL)
-        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                         "there is no %s plan for alltoall; use algorithm=allpairs",
-                         algorithms[spec->algorithm].name);
     if (spec->algorithm != NUNA_ALLPAIRS && spec->algorithm != NUNA_RING)
         return true; /* their lists are shorter; the first GPU's part tells their size */
     /* Either algorithm makes at least five operations, one of them with two ranges, for each GPU,
@@ -317,7 +313,7 @@ static bool check_spec(const struct nuna_plan_spec *spec, struct nuna_error *err
     if (spec->algorithm == NUNA_RING && spec->collective == NUNA_ALLTOALL)
         bytes += (uint64_t)spec->gpus * (spec->gpus - 1) * spec->channels * (spec->gpus / 2) * 2 *
                  sizeof(struct nuna_range);
-    return bytes <= PLAN_BYTES_MAX || refuse_size(spec, bytes, err);
+    return is_affordable(spec, bytes, err);
 }
 
 static bool check_variant(const struct nuna_plan_spec *spec,
@@ -363,7 +359,7 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
     const struct algorithm *how = &algorithms[spec->algorithm];
     const char *algorithm = how->name;
     bool prepared = how->prepare != NULL && gen.gpus > 1;
-    if (prepared && !how->prepare(&gen, err)) {
+    if (prepared && !(how->prepare(&gen, err) && is_affordable(spec, gen.least_bytes, err))) {
         how->let_go(&gen);
         nuna_builder_discard(&gen.builder);
         return NULL;
@@ -387,10 +383,9 @@ struct nuna_plan *nuna_plan_generate_variant(const struct nuna_plan_spec *spec,
     bool fits = true;
     for (gen.own = 0; fits && gen.own < gen.gpus && !nuna_builder_failed(&gen.builder); gen.own++) {
         gpu_plan(&gen);
-        /* All GPUs' parts are of about one size. */
-        uint64_t bytes = bytes_of(plan) * gen.gpus;
-        if (gen.own == 0 && bytes > PLAN_BYTES_MAX)
-            fits = refuse_size(spec, bytes, err);
+        /* Where nothing else is known, all GPUs' parts are of about one size. */
+        if (gen.own == 0 && gen.least_bytes == 0)
+            fits = is_affordable(spec, bytes_of(plan) * gen.gpus, err);
     }
     if (prepared)
         how->let_go(&gen);

@@ -11,8 +11,9 @@ struct gen {
     struct nuna_builder builder;
     const struct nuna_plan_spec *spec;
     uint32_t gpus, channels;
-    uint32_t own;            /* the GPU being written */
-    void *algorithm;         /* what an algorithm has worked out beforehand */
+    uint32_t own;         /* the GPU being written */
+    void *algorithm;      /* what an algorithm has worked out beforehand */
+    uint64_t least_bytes; /* of the plan, where GPUs' parts differ too much to tell by one; or 0 */
     struct nuna_group group; /* relative order of all-pairs plans */
     bool own_apart;
 };

@@ -56,8 +56,10 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
 bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out);
 
 /* Writes MSCCL XML: puts and their signals and waits become sends and receives, barriers become
- * dependencies. False when writing failed, or, with errno EINVAL, when the plan cannot be expressed
- * so: a threadblock has several peers to send to or to receive from, or uses semaphores. */
+ * dependencies, and a threadblock that talks to several peers becomes several. False when writing
+ * failed, or, with errno EINVAL, when the plan cannot be expressed so: a signal has no data or goes
+ * to another peer than its data, a put has more chunks than a message may have, or there are other
+ * operations than generated plans have. */
 bool nuna_plan_write_xml(const struct nuna_plan *plan, FILE *out);
 
 /* What the checker found. */

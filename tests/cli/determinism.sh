@@ -32,6 +32,7 @@ configurations=(
   '--plan builtin:allgather,algorithm=ring --gpus 8 --size 100kB'
   '--plan builtin:allreduce,algorithm=ring,channels=2 --gpus 5 --size 99991B'
   '--plan builtin:reducescatter,algorithm=ring --gpus 8 --size 40kB'
+  '--plan builtin:alltoall,algorithm=tree,channels=2 --gpus 7 --size 65537B'
   '--plan builtin:alltoall --gpus 8 --size 64kB --set noc.fabric=uniform'
   '--plan builtin:allreduce --gpus 3 --size 64kB --set scaleup.ports=1 --set noc.dies=1'
   '--plan builtin:allgather --gpus 8 --size 100kB --policy UA+NAR'

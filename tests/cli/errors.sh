@@ -162,8 +162,6 @@ builtin_plan allgather,channels=0 \
   'builtin:allgather,channels=0: channels: "0" is not a number from 1 to 1024'
 builtin_plan allgather,channels 'builtin:allgather,channels: channels has no value, write channels=8'
 builtin_plan allgather,gpus=8,gpus=8 'builtin:allgather,gpus=8,gpus=8: gpus is given twice'
-builtin_plan alltoall,algorithm=tree \
-  'there is no tree plan for alltoall; use algorithm=allpairs'
 builtin_plan allgather,own=apart 'only an all-pairs alltoall has an own block to copy apart (own=apart)'
 builtin_plan alltoall,own=aprt \
   'builtin:alltoall,own=aprt: unknown place of the own block "aprt", did you mean "apart", expected first or apart'
@@ -241,8 +239,6 @@ expect 2 'short.xml: the plan is for messages of 0B to 4KiB, but the size is 8Ki
 sed 's/inplace="1" outofplace="0"/inplace="0" outofplace="1"/' good.xml >outside.xml
 expect 2 'outside.xml: the plan is for out-of-place runs only; in place it would overwrite what it has yet to read' check outside.xml --in-place
 expect 2 '--format yaml: expected json or xml' plan allgather --gpus 2 --format yaml
-expect 2 'builtin:allgather,gpus=4,channels=1,algorithm=doubling: cannot be written in this format: in XML a threadblock sends to one GPU and receives from one' \
-  plan allgather --gpus 4 --channels 1 --algorithm doubling --format xml
 
 check 'wrong input makes no output folder' test ! -e out
 

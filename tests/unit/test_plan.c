@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -247,8 +248,9 @@ static const struct refused {
     {{NUNA_COLLECTIVE_OTHER, NUNA_ALLPAIRS, 2, 1},
      "cannot generate a plan for this collective, expected allgather, allreduce, reducescatter or "
      "alltoall"},
-    {{NUNA_ALLTOALL, NUNA_TREE, 2, 1},
-     "there is no tree plan for alltoall; use algorithm=allpairs"},
+    {{NUNA_ALLTOALL, NUNA_TREE, 4096, 1},
+     "a plan for 4096 GPUs with 1 channels would take at least 9222 MiB of memory, the limit is "
+     "6144 MiB; use fewer channels or GPUs"},
     {{NUNA_ALLGATHER, NUNA_ALLPAIRS, 4096, 1024},
      "a plan for 4096 GPUs with 1024 channels would take at least 3800160 MiB of memory, the limit "
      "is 6144 MiB; use fewer channels or GPUs"},
@@ -293,7 +295,7 @@ static const struct builtin_case {
     {"allreduce,algorithm=rign", "builtin:allreduce,algorithm=rign: unknown algorithm \"rign\", "
                                  "did you mean \"ring\", expected allpairs, ring, doubling, "
                                  "twostep or tree"},
-    {"alltoall,algorithm=tree", "there is no tree plan for alltoall; use algorithm=allpairs"},
+    {"alltoall,algorithm=tree", "builtin:alltoall,gpus=4,channels=2,algorithm=tree"},
     {"alltoall,algorithm=ring,own=apart",
      "only an all-pairs alltoall has an own block to copy apart (own=apart)"},
     {"allreduce,instances=3", "builtin:allreduce,gpus=4,channels=6,algorithm=allpairs"},
@@ -346,6 +348,35 @@ static uint64_t hops(enum nuna_algorithm algorithm, uint32_t gpus)
     return sum;
 }
 
+/* All GPUs' distances from each other in one of the two trees, as an all-gather's channels show
+ * them: those of the first channel come first. */
+static uint64_t tree_hops(uint32_t gpus, bool second)
+{
+    struct nuna_plan *both = generate(NUNA_ALLGATHER, NUNA_TREE, gpus, 2);
+    struct nuna_plan *first = generate(NUNA_ALLGATHER, NUNA_TREE, gpus, 1);
+    uint32_t far[17][17];
+    for (uint32_t g = 0; g < gpus; g++) {
+        for (uint32_t other = 0; other < gpus; other++)
+            far[g][other] = g == other ? 0 : gpus;
+        uint32_t split = first->gpus[g].channel_count;
+        for (uint32_t c = second ? split : 0; c < (second ? both->gpus[g].channel_count : split);
+             c++)
+            far[g][both->channels[both->gpus[g].channel_at + c].peer] = 1;
+    }
+    uint64_t sum = 0;
+    for (uint32_t over = 0; over < gpus; over++)
+        for (uint32_t i = 0; i < gpus * gpus; i++) {
+            uint32_t *way = &far[i / gpus][i % gpus];
+            uint32_t detour = far[i / gpus][over] + far[over][i % gpus];
+            *way = detour < *way ? detour : *way;
+        }
+    for (uint32_t i = 0; i < gpus * gpus; i++)
+        sum += far[i / gpus][i % gpus];
+    nuna_plan_destroy(both);
+    nuna_plan_destroy(first);
+    return sum;
+}
+
 Test(plan, staged_and_tree_plans)
 {
     static const enum nuna_algorithm algorithms[] = {NUNA_RING, NUNA_DOUBLING, NUNA_TWO_STEP,
@@ -356,14 +387,15 @@ Test(plan, staged_and_tree_plans)
                 struct nuna_error err = {.message = ""};
                 struct nuna_plan_verdict verdict;
                 enum nuna_collective collective = (enum nuna_collective)c;
-                if (collective == NUNA_ALLTOALL && algorithms[a] == NUNA_TREE)
-                    continue;
                 struct nuna_plan *plan = generate(collective, algorithms[a], gpus, 2);
                 cr_assert(check_plan(plan, &verdict, &err) && verdict.proved, "%s", err.message);
                 /* 64 bytes for each chunk: all blocks have one length. */
                 uint64_t block = 128, size = block * gpus;
                 uint64_t once = (uint64_t)gpus * (gpus - 1) * block;
-                if (collective == NUNA_ALLTOALL)
+                if (collective == NUNA_ALLTOALL && algorithms[a] == NUNA_TREE)
+                    cr_expect_eq(remote_bytes(plan, size),
+                                 (tree_hops(gpus, false) + tree_hops(gpus, true)) * block / 2);
+                else if (collective == NUNA_ALLTOALL)
                     cr_expect_eq(remote_bytes(plan, size),
                                  hops(algorithms[a], gpus) * gpus * block);
                 else if (algorithms[a] != NUNA_TREE)
@@ -373,4 +405,43 @@ Test(plan, staged_and_tree_plans)
                     cr_expect_eq(remote_bytes(plan, size), 2 * (gpus - 1) * size);
                 nuna_plan_destroy(plan);
             }
+}
+
+/* Where channels do not come out even between the trees, and bytes not between the blocks. */
+Test(plan, tree_exchanges_with_any_channels)
+{
+    for (uint32_t gpus = 1; gpus <= 17; gpus++)
+        for (uint32_t channels = 1; channels <= 5; channels += channels < 3 ? 1 : 2) {
+            struct nuna_error err = {.message = ""};
+            struct nuna_plan_verdict verdict;
+            struct nuna_plan *plan = generate(NUNA_ALLTOALL, NUNA_TREE, gpus, channels);
+            cr_assert(check_plan(plan, &verdict, &err) && verdict.proved, "%s", err.message);
+            for (size_t s = 0; s < COUNT(sizes); s++)
+                cr_expect_geq(remote_bytes(plan, sizes[s]), expected_remote(plan, sizes[s]));
+            nuna_plan_destroy(plan);
+        }
+}
+
+/* A put counts its blocks with 16 bits, but half of the GPUs send the other half more. */
+Test(plan, large_tree_exchanges_take_several_puts)
+{
+    enum { GPUS = 520 };
+    struct nuna_plan *plan = generate(NUNA_ALLTOALL, NUNA_TREE, GPUS, 1);
+    uint8_t *arrived = calloc(GPUS, GPUS);
+    cr_assert(arrived != NULL);
+    uint32_t most = 0;
+    for (size_t i = 0; i < plan->op_count; i++) {
+        const struct nuna_op *op = &plan->ops[i];
+        most = op->src_count > most ? op->src_count : most;
+        for (uint32_t k = 0; k < op->dst_count; k++) {
+            const struct nuna_range *to = &plan->ranges[op->dst_at + k];
+            if (to->buffer == NUNA_BUF_OUTPUT)
+                arrived[to->gpu * GPUS + to->index]++;
+        }
+    }
+    cr_expect_eq(most, 16384);
+    for (uint32_t i = 0; i < GPUS * GPUS; i++)
+        cr_assert_eq(arrived[i], 1, "from %u to %u: %u times", i % GPUS, i / GPUS, arrived[i]);
+    free(arrived);
+    nuna_plan_destroy(plan);
 }
