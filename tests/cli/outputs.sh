@@ -65,6 +65,15 @@ check 'the critical path adds up' path_adds_up out/summary.csv
 check 'the default folder' "$nunasim" --plan builtin:allgather --gpus 2 --size 256B --quiet
 check 'the default folder: out/' test -n "$(ls out/*/summary.csv)"
 
+# The flags of each domain have pages of their own, behind the buffers.
+"$nunasim" --plan builtin:allgather --gpus 4 --size 64KiB --policy NAP+NAR --nar 4 \
+  --set hbm.page_size=16KiB --show-placement --out flags >flags.txt
+check 'the last four pages hold the flags of four domains' same \
+  "$(grep '^3,pages' flags/placement.csv | tail -n 4 | cut -d, -f 3,4,9,10 | tr '\n' ' ')" \
+  '4,1,4,0 5,1,4,1 6,1,4,2 7,1,4,3 '
+check 'and are drawn' same \
+  "$(grep '^pages' flags.txt | grep -o '\[[0-9]*\]' | tr -d '[]' | awk '{ sum += $1 } END { print sum }')" 8
+
 # One GPU for all: exactly where all are alike, flagged in every table where they are not.
 "$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --out alike >/dev/null
 check 'a folded run says exact' same "$(csv alike/summary.csv exactness simulated_gpus)" 'exact 1'
