@@ -138,8 +138,11 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     else if (result->simulated_gpus < gpus)
         printf("\nfolded    %u of %u GPUs stand%s for all: they are alike, exactly\n",
                result->simulated_gpus, gpus, result->simulated_gpus == 1 ? "s" : "");
+    else if (result->unfolded)
+        printf("\nfolded    none of %u GPUs stands for others: %s\n", gpus, result->unfolded);
+    bool said = result->simulated_gpus < gpus || result->unfolded;
     printf("%ssimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
            "%.1f MiB\n",
-           result->simulated_gpus < gpus ? "" : "\n", events, info->wall_s, rate / 1e6, threads,
-           threads == 1 ? "" : "s", (double)info->peak_rss_bytes / (1 << 20));
+           said ? "" : "\n", events, info->wall_s, rate / 1e6, threads, threads == 1 ? "" : "s",
+           (double)info->peak_rss_bytes / (1 << 20));
 }

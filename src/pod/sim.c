@@ -136,10 +136,13 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         !place(sim))
         return nuna_fail_memory(err, "the pod");
     nuna_translation_shape(pod);
-    /* A trace is one GPU's own story. */
     bool traced = pod->translation != NUNA_TRANSLATION_OFF && params->translation.trace > 0;
-    bool fold = !traced && !sim->options.transfers;
-    return nuna_fold_init(&pod->fold, pod, fold ? sim->options.fold : NUNA_FOLD_OFF, err) &&
+    if (sim->options.fold != NUNA_FOLD_OFF)
+        sim->unfolded = traced                   ? "a trace (translation.trace) is of one among all"
+                        : sim->options.transfers ? "host transfers make them unlike"
+                                                 : NULL;
+    return nuna_fold_init(&pod->fold, pod, sim->unfolded ? NUNA_FOLD_OFF : sim->options.fold,
+                          err) &&
            (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
@@ -411,6 +414,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(fold);
     result->simulated_gpus = fold->lp_count;
     result->approximate = fold->approximate;
+    result->unfolded = sim->unfolded;
     expand_log(sim);
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);

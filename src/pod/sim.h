@@ -104,6 +104,7 @@ struct nuna_result {
     uint64_t events;         /* of all GPUs; simulated ones are events / (gpus / simulated_gpus) */
     uint32_t simulated_gpus; /* representatives, or all */
     bool approximate;        /* folded although the GPUs are not alike */
+    const char *unfolded;    /* why a run that was to fold did not even try; or NULL */
     uint64_t peak_flights;   /* largest number of lines in flight in one GPU */
     nuna_time path[NUNA_PATH_PARTS]; /* sums to `time`; zero unless complete */
     uint32_t path_ops;               /* operations on the critical path */

@@ -74,6 +74,19 @@ check 'the last four pages hold the flags of four domains' same \
 check 'and are drawn' same \
   "$(grep '^pages' flags.txt | grep -o '\[[0-9]*\]' | tr -d '[]' | awk '{ sum += $1 } END { print sum }')" 8
 
+# What keeps GPUs apart is said, unless nobody asked to fold.
+while IFS='|' read -r reason args; do
+  # shellcheck disable=SC2086 # words
+  "$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out apart $args >apart.txt
+  check "unfolded because $reason" grep -q "^folded    none of 4 GPUs stands for others: $reason" apart.txt
+  # shellcheck disable=SC2086 # words
+  "$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out apart --fold off $args >apart.txt
+  check "--fold off, and $reason" same "$(grep -c '^folded' apart.txt)" 0
+done <<'END'
+a trace|--set translation.mode=full --set translation.trace=10
+host transfers|--transfer h2d:1kB:gpu0
+END
+
 # One GPU for all: exactly where all are alike, flagged in every table where they are not.
 "$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --out alike >/dev/null
 check 'a folded run says exact' same "$(csv alike/summary.csv exactness simulated_gpus)" 'exact 1'
