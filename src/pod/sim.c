@@ -1,6 +1,7 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/sim.h"
+#include "pod/move.h"
 #include "pod/sim_private.h"
 #include "pod/translation.h"
 #include "pod/workload.h"
@@ -298,13 +299,19 @@ static void report_progress(void *model, nuna_time now)
     sim->options.progress(sim->options.progress_context, &progress);
 }
 
+/* Every threadblock has ended, and every store and flag has landed. */
 static bool collective_done(void *model)
 {
     const struct nuna_sim *sim = model;
-    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
-        if (sim->gpus[lp].exec.unfinished > 0)
+    uint64_t out = 0, in = 0;
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        const struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        if (gpu->exec.unfinished > 0 || !nuna_proxy_idle(gpu))
             return false;
-    return !sim->transfers || sim->transfers->host.unfinished == 0;
+        out += gpu->stores_out + gpu->flags_out;
+        in += gpu->latency.count + gpu->flags_in;
+    }
+    return out == in && (!sim->transfers || sim->transfers->host.unfinished == 0);
 }
 
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
@@ -387,6 +394,11 @@ static bool collect_translation(const struct nuna_sim *sim, struct nuna_translat
     return true;
 }
 
+static nuna_time later(nuna_time a, nuna_time b)
+{
+    return a > b ? a : b;
+}
+
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
                     struct nuna_result *result)
 {
@@ -395,7 +407,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         const struct nuna_gpu_lp *gpu = nuna_sim_gpu(sim, g);
         unfinished += gpu->exec.unfinished;
-        result->time = gpu->exec.finished > result->time ? gpu->exec.finished : result->time;
+        result->time = later(result->time, later(gpu->exec.finished, gpu->straggler.landed));
         nuna_latency_merge(&sim->latency, &gpu->latency);
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;

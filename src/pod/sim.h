@@ -95,7 +95,9 @@ struct nuna_translation_result {
 
 struct nuna_result {
     enum nuna_sim_status status;
-    nuna_time time;    /* start to end of the last threadblock; of what ran, when incomplete */
+    /* Start to the end of the last threadblock, or to the last store or flag that landed later; of
+     * what ran, when incomplete. */
+    nuna_time time;
     nuna_time drained; /* last event: acknowledgements after the end included */
     uint64_t stores;   /* remote data stores landed */
     const struct nuna_latency

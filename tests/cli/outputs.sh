@@ -62,6 +62,31 @@ path_adds_up() {
   }'
 }
 check 'the critical path adds up' path_adds_up out/summary.csv
+
+# A put that nobody waits for lasts until its bytes are there, however it is simulated.
+sed 's/"allgather"/"custom"/; s/{"name":"\(signal\|wait\)"[^}]*}/{"name":"nop"}/g
+  s/{"name":"copy","src_buff":\[{[^}]*}\],"dst_buff":\[{[^}]*}\]}/{"name":"nop"}/g' "$here/plan.json" >memory.json
+sed 's/"memory"/"port"/g; s/"name":"put",/&"channel_ids":[0],/' memory.json >port.json
+outlasts() {
+  csv "$1" time_ns store_max_ns | awk '{ exit !($1 > $2 && $2 > 0) }'
+}
+for kind in memory port; do
+  late=(--plan "$kind.json" --gpus 2 --size 64KiB --quiet)
+  "$nunasim" "${late[@]}" --out late
+  check "$kind: as long as its slowest store" outlasts late/summary.csv
+  check "$kind: the critical path adds up" path_adds_up late/summary.csv
+  for mode in '--fold off' '--threads 2 --fold off' --reference; do
+    # shellcheck disable=SC2086 # words
+    "$nunasim" "${late[@]}" $mode --out other
+    for columns in late other; do
+      csv_without $columns/summary.csv "${cost_columns[@]}" >$columns.txt
+    done
+    check "$kind, $mode: the same" cmp late.txt other.txt
+  done
+  "$nunasim" "${late[@]}" --background gemm:size=256 --out beside
+  check "$kind: a background kernel does not cut it short" same \
+    "$(csv beside/summary.csv bytes_delivered)" 65536
+done
 check 'the default folder' "$nunasim" --plan builtin:allgather --gpus 2 --size 256B --quiet
 check 'the default folder: out/' test -n "$(ls out/*/summary.csv)"
 
