@@ -226,8 +226,10 @@ static int run_sweep(struct host_run *run)
     bool written = nuna_output_close(&csv, ran && !ferror(csv.stream), &err);
     if (!ran)
         return code; /* told already, and nothing half-written */
+    static const char *const single[] = {"links.csv", "paths.csv", "utilisation.csv"};
     written =
-        written && nuna_output_open(run->out, "config.yaml", &config, &err) &&
+        written && nuna_output_remove(run->out, single, sizeof single / sizeof single[0], &err) &&
+        nuna_output_open(run->out, "config.yaml", &config, &err) &&
         nuna_output_close(&config, nuna_config_write_effective(run->config, config.stream), &err);
     if (!written)
         return nuna_cli_report(&err);

@@ -35,19 +35,35 @@ static bool write_csv(struct nuna_run *run, const char *name, const struct nuna_
     return nuna_output_close(&file, written, err);
 }
 
+/* What only some runs write. */
+static const char *const translation_files[] = {"translation.csv", "tlb.csv", "round_trip.csv",
+                                                "translation_trace.csv"};
+static const char *const transfer_files[] = {"transfers.csv", "host_links.csv"};
+
+static size_t translation_count(const struct nuna_run *run)
+{
+    const struct nuna_params *params = nuna_config_params(run->config);
+    return params->translation.mode == NUNA_TRANSLATION_OFF ? 0
+           : params->translation.trace > 0                  ? 4
+                                                            : 3;
+}
+
+static bool remove_others(const struct nuna_run *run, struct nuna_error *err)
+{
+    size_t written = translation_count(run);
+    return nuna_output_remove(run->out, translation_files + written, 4 - written, err) &&
+           nuna_output_remove(run->out, transfer_files, run->transfers.request_count > 0 ? 0 : 2,
+                              err);
+}
+
 static bool write_translation(struct nuna_run *run, const struct nuna_result *result,
                               struct nuna_error *err)
 {
-    const struct nuna_params *params = nuna_config_params(run->config);
-    static const char *const names[] = {"translation.csv", "tlb.csv", "round_trip.csv",
-                                        "translation_trace.csv"};
-    if (params->translation.mode == NUNA_TRANSLATION_OFF)
-        return true;
-    size_t count = params->translation.trace > 0 ? 4 : 3;
+    size_t count = translation_count(run);
     for (size_t i = 0; i < count; i++)
-        if (!write_csv(run, names[i], result, err))
+        if (!write_csv(run, translation_files[i], result, err))
             return false;
-    if (!run->options.quiet)
+    if (!run->options.quiet && count > 0)
         printf("          translation.csv, tlb.csv, round_trip.csv%s\n",
                count == 4 ? ", translation_trace.csv" : "");
     return true;
@@ -67,12 +83,12 @@ static bool write_transfers(const struct nuna_run *run, const struct nuna_result
         return true;
     struct nuna_host_view view = nuna_run_transfers(run);
     nuna_time elapsed = nuna_host_elapsed(view, result->drained);
-    if (!nuna_output_open(run->out, "transfers.csv", &file, err) ||
+    if (!nuna_output_open(run->out, transfer_files[0], &file, err) ||
         !nuna_output_close(&file,
                            nuna_host_report_summary_head(file.stream) &&
                                nuna_host_report_summary(file.stream, view, elapsed),
                            err) ||
-        !nuna_output_open(run->out, "host_links.csv", &file, err) ||
+        !nuna_output_open(run->out, transfer_files[1], &file, err) ||
         !nuna_output_close(&file, nuna_host_report_links(file.stream, view, elapsed), err))
         return false;
     if (!run->options.quiet)
@@ -84,6 +100,8 @@ bool nuna_run_write(struct nuna_run *run, const struct nuna_result *result, stru
 {
     static const char *const names[] = {"config.yaml", "links.csv", "placement.csv",
                                         "store_latency.csv", "summary.csv"};
+    if (!remove_others(run, err))
+        return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!write_csv(run, names[i], result, err))
             return false;

@@ -187,6 +187,9 @@ go sweep "${gb[@]}" --sweep-size 1KB:100kB
 check 'a sweep ends with its last size' same "$(csv sweep/summary.csv bytes | tr '\n' ' ')" \
   '1000 2000 4000 8000 16000 32000 64000 100000 '
 
+"$nunasim" host --config "$server" --quiet --out out "${gb[@]}" --sweep-size 1KB:2KB
+check 'a sweep leaves no tables of an earlier run' same "$(ls out | tr '\n' ' ')" 'config.yaml summary.csv '
+
 # A number in the head is followed by the noun that fits it.
 check 'one GPU on one socket' grep -q '^server    1 GPU on 1 socket, ' \
   <("$nunasim" host --transfer h2d:1MB:gpu0 --set pod.gpus=1 --set host.sockets=1 --set host.relays=0)

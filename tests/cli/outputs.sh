@@ -112,6 +112,16 @@ a trace|--set translation.mode=full --set translation.trace=10
 host transfers|--transfer h2d:1kB:gpu0
 END
 
+# A run in the folder of another leaves only its own tables there.
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet --transfer h2d:1kB:gpu0 \
+  --set translation.mode=full --set translation.trace=10
+check 'all tables of a run' same "$(ls again | wc -l)" 11
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet --set translation.mode=full
+check 'no trace and no transfers' same "$(ls again | wc -l)" 8
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet
+check 'no translation' same "$(ls again | tr '\n' ' ')" \
+  'config.yaml links.csv placement.csv store_latency.csv summary.csv '
+
 # One GPU for all: exactly where all are alike, flagged in every table where they are not.
 "$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --out alike >/dev/null
 check 'a folded run says exact' same "$(csv alike/summary.csv exactness simulated_gpus)" 'exact 1'
