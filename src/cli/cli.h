@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include <signal.h>
+#include <stdint.h>
 
 int nuna_cmd_run(int argc, char **argv);         /* nunasim --config F --plan P ... */
 int nuna_cmd_plan(int argc, char **argv);        /* nunasim plan allgather --gpus 8 ... */
@@ -19,6 +20,12 @@ int nuna_cli_report(const struct nuna_error *err);
 /* Prints each line as "nunasim: warning: [SOURCE: ]LINE" to standard error, of many the first ones.
  * `lines` may be NULL. */
 void nuna_cli_warn(const char *source, const char *lines);
+
+/* The ending of a noun behind a number. */
+static inline const char *nuna_plural(int64_t number)
+{
+    return number == 1 ? "" : "s";
+}
 
 /* From the first call on, the first SIGINT or SIGTERM sets the flag: an orderly end; a second one
  * kills. */

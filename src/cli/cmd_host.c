@@ -81,11 +81,11 @@ static void print_head(const struct host_run *run)
 {
     const struct nuna_params *p = nuna_config_params(run->config);
     char pcie[48], port[48], chunk[48], engine[32], buffer[32];
-    printf("server    %" PRId64 " GPUs on %" PRId64 " sockets, %s a PCIe link, %" PRId64
-           " ports of %s\n",
-           p->pod.gpus, p->host.sockets,
+    printf("server    %" PRId64 " GPU%s on %" PRId64 " socket%s, %s a PCIe link, %" PRId64
+           " port%s of %s\n",
+           p->pod.gpus, nuna_plural(p->pod.gpus), p->host.sockets, nuna_plural(p->host.sockets),
            nuna_units_format(p->host.pcie_rate, NUNA_Q_RATE, "", pcie, sizeof pcie),
-           p->scaleup.ports,
+           p->scaleup.ports, nuna_plural(p->scaleup.ports),
            nuna_units_format(p->scaleup.port_rate, NUNA_Q_RATE, "", port, sizeof port));
     printf("engine    %s, chunks of %s, %" PRId64 " outstanding on a link; host buffer: %s\n\n",
            nuna_params_format(p, "host.engine", engine, sizeof engine),
@@ -226,8 +226,10 @@ static int run_sweep(struct host_run *run)
     bool written = nuna_output_close(&csv, ran && !ferror(csv.stream), &err);
     if (!ran)
         return code; /* told already, and nothing half-written */
+    static const char *const single[] = {"links.csv", "paths.csv", "utilisation.csv"};
     written =
-        written && nuna_output_open(run->out, "config.yaml", &config, &err) &&
+        written && nuna_output_remove(run->out, single, sizeof single / sizeof single[0], &err) &&
+        nuna_output_open(run->out, "config.yaml", &config, &err) &&
         nuna_output_close(&config, nuna_config_write_effective(run->config, config.stream), &err);
     if (!written)
         return nuna_cli_report(&err);

@@ -59,6 +59,9 @@ bool nuna_host_options_plan(const struct nuna_host_options *options,
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--relays %.40s: expected at most %u, the GPUs without the target",
                          options->relays, gpus - 1);
+    if (options->relays && !relays_are_named(options->relays) && params->host.relays > 0 &&
+        params->host.engine == NUNA_HOST_NATIVE)
+        return nuna_host_relays_refuse_native(err);
     return read_requests(&options->transfers, "--transfer", false, gpus, ret_plan, err) &&
            read_requests(&options->backgrounds, "--background", true, gpus, ret_plan, err) &&
            (!options->relays || !relays_are_named(options->relays) ||

@@ -67,3 +67,17 @@ bool nuna_output_close(struct nuna_output_file *file, bool written, struct nuna_
     unlink(file->temporary);
     return nuna_fail(err, NUNA_EXIT_INTERNAL, "%s: cannot write: %s", file->path, strerror(why));
 }
+
+bool nuna_output_remove(const char *dir, const char *const *names, size_t count,
+                        struct nuna_error *err)
+{
+    char path[4096];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (unlink(path) != 0 && errno != ENOENT)
+            return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                             "%s: cannot remove what an earlier run left: %s", path,
+                             strerror(errno));
+    }
+    return true;
+}

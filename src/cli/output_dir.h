@@ -22,4 +22,9 @@ bool nuna_output_open(const char *dir, const char *name, struct nuna_output_file
  * reports. */
 bool nuna_output_close(struct nuna_output_file *file, bool written, struct nuna_error *err);
 
+/* Removes an earlier run's files that this run does not write: beside its own they would look like
+ * its. */
+bool nuna_output_remove(const char *dir, const char *const *names, size_t count,
+                        struct nuna_error *err);
+
 #endif

@@ -1,4 +1,5 @@
 #include "cli/run_report.h"
+#include "cli/cli.h"
 #include "core/units.h"
 #include <inttypes.h>
 #include <string.h>
@@ -24,19 +25,24 @@ void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params
 {
     char a[48], b[48];
     const struct nuna_plan *plan = info->plan;
-    printf("plan      %s, %u GPUs, %zu threadblocks (%s), proved\n", plan->collective_name,
-           plan->gpu_count, plan->threadblock_count, plan->source);
+    printf("plan      %s, %u GPU%s, %zu threadblock%s (%s), proved\n", plan->collective_name,
+           plan->gpu_count, nuna_plural(plan->gpu_count), plan->threadblock_count,
+           nuna_plural((int64_t)plan->threadblock_count), plan->source);
     printf("size      %s: the larger of one GPU's input and output buffer\n",
            quantity((int64_t)info->size, NUNA_Q_SIZE, a));
     if (params->noc.fabric == NUNA_FABRIC_MESH)
-        printf("GPU       %" PRId64 " dies, mesh %" PRId64 "x%" PRId64 ", %" PRId64
-               " HBM stacks, %" PRId64 " ports of %s\n",
-               params->noc.dies, params->noc.columns, params->noc.rows, params->hbm.stacks,
-               params->scaleup.ports, quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
+        printf("GPU       %" PRId64 " die%s, mesh %" PRId64 "x%" PRId64 ", %" PRId64
+               " HBM stack%s, %" PRId64 " port%s of %s\n",
+               params->noc.dies, nuna_plural(params->noc.dies), params->noc.columns,
+               params->noc.rows, params->hbm.stacks, nuna_plural(params->hbm.stacks),
+               params->scaleup.ports, nuna_plural(params->scaleup.ports),
+               quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
     else
-        printf("GPU       uniform fabric %s, %" PRId64 " HBM stacks, %" PRId64 " ports of %s\n",
+        printf("GPU       uniform fabric %s, %" PRId64 " HBM stack%s, %" PRId64 " port%s of %s\n",
                quantity(params->noc.uniform_latency, NUNA_Q_TIME, b), params->hbm.stacks,
-               params->scaleup.ports, quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
+               nuna_plural(params->hbm.stacks), params->scaleup.ports,
+               nuna_plural(params->scaleup.ports),
+               quantity(params->scaleup.port_rate, NUNA_Q_RATE, a));
     printf("policy    %s\n", info->policy);
 }
 
@@ -138,8 +144,11 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     else if (result->simulated_gpus < gpus)
         printf("\nfolded    %u of %u GPUs stand%s for all: they are alike, exactly\n",
                result->simulated_gpus, gpus, result->simulated_gpus == 1 ? "s" : "");
+    else if (result->unfolded)
+        printf("\nfolded    none of %u GPUs stands for others: %s\n", gpus, result->unfolded);
+    bool said = result->simulated_gpus < gpus || result->unfolded;
     printf("%ssimulated %" PRIu64 " events in %.3f s, %.1f million/s on %u thread%s; peak memory "
            "%.1f MiB\n",
-           result->simulated_gpus < gpus ? "" : "\n", events, info->wall_s, rate / 1e6, threads,
-           threads == 1 ? "" : "s", (double)info->peak_rss_bytes / (1 << 20));
+           said ? "" : "\n", events, info->wall_s, rate / 1e6, threads, threads == 1 ? "" : "s",
+           (double)info->peak_rss_bytes / (1 << 20));
 }

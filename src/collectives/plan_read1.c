@@ -152,6 +152,10 @@ static bool read_remote(struct op_reader *r, bool source, bool ranges, bool ids,
             !nuna_read1_find_channel(reader, &one, r->via, tag, id, &channel))
             return false;
         range.gpu = reader->channels[reader->channels_at.items[reader->gpu] + channel].peer;
+        /* A signal has no place, but files give it one. */
+        if (!ranges && !nuna_json_u32(reader->doc, &one, item, "off", NUNA_JSON_OPTIONAL, 0,
+                                      UINT32_MAX, &range.index, reader->err))
+            return false;
         if (ranges && (!nuna_json_u32(reader->doc, &one, item, "off", NUNA_JSON_REQUIRED, 0,
                                       UINT32_MAX, &range.index, reader->err) ||
                        !append(r, &one, "off", range, source)))
@@ -300,6 +304,43 @@ static bool read_operands(struct op_reader *r, const struct op_name *known)
            read_destinations(r, known->operands, port) && check_pairs(r, kind);
 }
 
+/* A nop lists what it waits for, {tb, step}, for readers to know; its meaning is a meeting of the
+ * block's threads. */
+static bool check_deps(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                       const cJSON *op)
+{
+    const cJSON *list;
+    struct nuna_json_path all = {at, "deps", 0}, one = {&all, NULL, 0};
+    if (!nuna_json_array(reader->doc, at, op, "deps", NUNA_JSON_OPTIONAL, &list, reader->err))
+        return false;
+    for (const cJSON *item = list == NULL ? NULL : list->child; item != NULL;
+         item = item->next, one.index++) {
+        uint32_t unused;
+        if (!nuna_json_is_object(reader->doc, &one, item, reader->err) ||
+            !nuna_json_u32(reader->doc, &one, item, "tb", NUNA_JSON_REQUIRED, 0, UINT32_MAX,
+                           &unused, reader->err) ||
+            !nuna_json_u32(reader->doc, &one, item, "step", NUNA_JSON_REQUIRED, 0, UINT32_MAX,
+                           &unused, reader->err))
+            return false;
+    }
+    return true;
+}
+
+/* Of an operation without channels: only the proxy's flush is not the block's own. */
+static bool check_local_type(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                             const struct op_name *known, const char *type)
+{
+    bool flush = known->kind == NUNA_OP_FLUSH;
+    uint32_t via;
+    if (strcmp(type, "none") == 0)
+        return true;
+    return (nuna_read1_parse_via(type, &via) && via == (flush ? NUNA_VIA_PORT : NUNA_VIA_MEMORY)) ||
+           nuna_json_fail(reader->doc, &(struct nuna_json_path){at, "ctype", 0}, reader->err,
+                          "%s has no channel of type \"%.32s\", expected \"none\" or %s",
+                          known->name, type,
+                          flush ? "\"proxy\" (\"port\")" : "\"sm\" (\"memory\")");
+}
+
 static bool read_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                     const cJSON *op)
 {
@@ -316,7 +357,8 @@ static bool read_op(struct nuna_plan_reader *reader, const struct nuna_json_path
         return false;
     bool channels =
         (known->operands & (SRC_REMOTE | DST_REMOTE)) != 0 || strcmp(name, "glres") == 0;
-    if (channels && !nuna_read1_via(reader, at, op, "ctype", &r.via))
+    if (channels ? !nuna_read1_via(reader, at, op, "ctype", &r.via)
+                 : !check_local_type(reader, at, known, type))
         return false;
     if ((r.via == NUNA_VIA_SWITCH) != (strcmp(name, "glres") == 0) ||
         ((known->flags & NUNA_OP_PORT) && channels && r.via != NUNA_VIA_PORT))
@@ -330,7 +372,9 @@ static bool read_op(struct nuna_plan_reader *reader, const struct nuna_json_path
     made->step = (uint32_t)at->index;
     if (known->kind == NUNA_OP_BARRIER)
         return read_barrier(&r);
-    return known->kind == NUNA_OP_NOP || known->kind == NUNA_OP_FLUSH || read_operands(&r, known);
+    if (known->kind == NUNA_OP_NOP)
+        return check_deps(reader, at, op);
+    return known->kind == NUNA_OP_FLUSH || read_operands(&r, known);
 }
 
 /* ---- the plan ---- */
@@ -339,7 +383,10 @@ static bool read_threadblock(struct nuna_plan_reader *reader, const struct nuna_
                              const cJSON *tb)
 {
     const cJSON *list, *ops;
+    uint32_t id; /* says nothing: the place in the list counts */
     if (!nuna_json_is_object(reader->doc, at, tb, reader->err) ||
+        !nuna_json_u32(reader->doc, at, tb, "id", NUNA_JSON_OPTIONAL, 0, UINT32_MAX, &id,
+                       reader->err) ||
         !nuna_json_array(reader->doc, at, tb, "channels", NUNA_JSON_OPTIONAL, &list, reader->err) ||
         !nuna_json_array(reader->doc, at, tb, "ops", NUNA_JSON_REQUIRED, &ops, reader->err))
         return false;

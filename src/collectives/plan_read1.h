@@ -5,6 +5,9 @@
 
 #include "collectives/plan_read.h"
 
+/* The word for a type of channel in any release; false when it is none. */
+bool nuna_read1_parse_via(const char *type, uint32_t *ret);
+
 /* Member `key`: the type of a channel, in the words of any release. */
 bool nuna_read1_via(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                     const cJSON *object, const char *key, uint32_t *ret);

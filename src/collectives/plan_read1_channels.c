@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool parse_via(const char *type, uint32_t *ret)
+bool nuna_read1_parse_via(const char *type, uint32_t *ret)
 {
     *ret = strcmp(type, "sm") == 0 || strcmp(type, "memory") == 0     ? NUNA_VIA_MEMORY
            : strcmp(type, "proxy") == 0 || strcmp(type, "port") == 0  ? NUNA_VIA_PORT
@@ -18,7 +18,7 @@ bool nuna_read1_via(struct nuna_plan_reader *reader, const struct nuna_json_path
     const char *type = NULL;
     if (!nuna_json_string(reader->doc, at, object, key, NUNA_JSON_REQUIRED, &type, reader->err))
         return false;
-    return parse_via(type, ret) ||
+    return nuna_read1_parse_via(type, ret) ||
            nuna_json_fail(reader->doc, &(struct nuna_json_path){at, key, 0}, reader->err,
                           "unknown channel type \"%.32s\", expected \"sm\" (\"memory\"), "
                           "\"proxy\" (\"port\") or \"nvls\" (\"switch\")",

@@ -20,7 +20,7 @@ struct reading {
     struct nuna_error *err;
     enum level level;
     unsigned ignored; /* depth within an unknown element */
-    bool failed, ended, strange;
+    bool failed, ended, strange, misnumbered;
     XML_Index end_at; /* of </algo> */
 };
 
@@ -275,9 +275,17 @@ static bool read_step(struct reading *r, const XML_Char **attributes)
         !ADD(steps, step_count, step_cap))
         return false;
     step.hasdep = hasdep == 1;
+    struct nuna_xml_tb *tb = &xml->tbs[xml->tb_count - 1];
+    if ((size_t)s != tb->step_count && !r->misnumbered) {
+        warn(r,
+             "%s:%u:%u: s=\"%d\" at gpu%d/tb%d/s%zu: steps run, and `deps` counts them, in the "
+             "order of the file",
+             xml->path, step.line, step.column, s, xml->gpus[tb->gpu].id, tb->id, tb->step_count);
+        r->misnumbered = true;
+    }
     xml->steps = grown;
     xml->steps[xml->step_count++] = step;
-    xml->tbs[xml->tb_count - 1].step_count++;
+    tb->step_count++;
     return true;
 }
 

@@ -194,7 +194,12 @@
       "flag that follows them",                                                                    \
       "reverse translation section 6: software-guided prefetching")                                \
     X(translation, prefetch_distance, SIZE, "0B", "0B", "1GiB", "",                                \
-      "how far ahead of the line being loaded", "model choice: the load's own time")               \
+      "how far ahead of the line being loaded; prefetch_lines and prefetch_pages add to it",       \
+      "model choice: the load's own time")                                                         \
+    X(translation, prefetch_lines, COUNT, "0", "0", "1000000", "",                                 \
+      "the same in lines of noc.flit_size", "model choice")                                        \
+    X(translation, prefetch_pages, COUNT, "0", "0", "1000000", "",                                 \
+      "the same in pages of hbm.page_size", "model choice")                                        \
     X(translation, trace, COUNT, "0", "0", "10000000", "",                                         \
       "most rows of translation_trace.csv; 0 writes none", "-")                                    \
     X(translation, trace_gpu, COUNT, "0", "0", "4095", "", "GPU whose requests are traced", "-")

@@ -47,6 +47,6 @@ char *nuna_params_format(const struct nuna_params *params, const char *key, char
         memcpy(&value, (const char *)params + row->offset, sizeof value);
         return nuna_units_format(value, row->quantity, row->words, buffer, size);
     }
-    assert(!"no such key");
+    assert(false && "no such key");
     return buffer;
 }

@@ -85,6 +85,13 @@ static bool check_request(const struct nuna_host_plan *plan, const struct nuna_p
     return true;
 }
 
+bool nuna_host_relays_refuse_native(struct nuna_error *err)
+{
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                     "--relays: the native engine relays nothing, expected --engine static or mma "
+                     "with them");
+}
+
 bool nuna_host_plan_check(const struct nuna_host_plan *plan, const struct nuna_params *params,
                           uint32_t gpus, struct nuna_error *err)
 {
@@ -96,6 +103,8 @@ bool nuna_host_plan_check(const struct nuna_host_plan *plan, const struct nuna_p
         good = nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                          "--ratios: only the static engine divides transfers, expected --engine "
                          "static with them");
+    if (good && plan->paths.relay_count > 0 && params->host.engine == NUNA_HOST_NATIVE)
+        good = nuna_host_relays_refuse_native(err);
     free(path);
     return good;
 }

@@ -57,6 +57,9 @@ struct nuna_host_plan {
 bool nuna_host_plan_check(const struct nuna_host_plan *plan, const struct nuna_params *params,
                           uint32_t gpus, struct nuna_error *err);
 
+/* Fails: relays were asked for beside the native engine. */
+bool nuna_host_relays_refuse_native(struct nuna_error *err);
+
 /* Fills shape->managers; call it before the GPUs' sides are made. The plan must have passed the
  * check. False on lack of memory. */
 bool nuna_host_init(struct nuna_host *host, struct nuna_host_shape *shape,

@@ -1,5 +1,5 @@
 /* Where the time went: from the operation that ended last back to the start, through what each one
- * waited for. */
+ * waited for; and on to what landed after it. */
 #include "pod/sim_private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +82,25 @@ static void spend_op(const struct nuna_sim *sim, uint32_t op, nuna_time start, n
     spend(parts, data ? NUNA_PATH_ISSUE : NUNA_PATH_SYNC, &at, end, end);
 }
 
+/* What landed after all threadblocks had ended: its way from there on. */
+static void spend_straggler(const struct nuna_sim *sim, nuna_time end, nuna_time *parts)
+{
+    const struct nuna_straggler *last = NULL;
+    nuna_time landed = end;
+    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+        const struct nuna_straggler *straggler = &nuna_sim_gpu(sim, g)->straggler;
+        if (straggler->landed > landed) {
+            last = straggler;
+            landed = straggler->landed;
+        }
+    }
+    if (!last)
+        return;
+    spend(parts, NUNA_PATH_SYNC, &end, last->trace.start, landed);
+    spend_store(parts, &last->trace, true, &end, landed);
+    spend(parts, NUNA_PATH_SYNC, &end, landed, landed);
+}
+
 bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PATH_PARTS],
                         uint32_t *ret_ops)
 {
@@ -99,6 +118,7 @@ bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PAT
         if (op == NUNA_NONE || sim->log[i].end > sim->log[op].end)
             op = i;
     nuna_time end = op == NUNA_NONE ? 0 : sim->log[op].end;
+    spend_straggler(sim, end, ret_parts);
     /* Each step goes to an operation that ended earlier, or stood before it in a threadblock: it
      * ends. */
     for (uint64_t steps = 0; op != NUNA_NONE && steps <= 2 * plan->op_count; steps++) {

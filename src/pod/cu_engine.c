@@ -128,6 +128,8 @@ void nuna_cu_send_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_
 {
     const struct nuna_plan *plan = gpu->pod->plan;
     uint32_t cu = gpu->tbs[tb_index].cu;
+    if (nuna_flag_counts(gpu->pod, op_index))
+        gpu->flags_out += count;
     for (uint32_t i = 0; i < count; i++) {
         const struct nuna_channel *channel =
             &plan->channels[plan->gpus[gpu->gpu].channel_at + channels[i]];
@@ -335,6 +337,7 @@ static void issue_store(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t cu
                   handle);
     if (flight->kind == NUNA_FLIGHT_PUT) {
         gpu->tbs[flight->tb].unacked++;
+        gpu->stores_out++;
         line_done(gpu, flight->tb, flight, false);
     }
 }

@@ -66,6 +66,8 @@ static void leave_port_cast(struct nuna_gpu_lp *gpu, uint32_t handle, nuna_time 
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     const struct nuna_plan *plan = gpu->pod->plan;
     const struct nuna_switch_group *group = &plan->groups[flight->gpu];
+    if (flight->kind == NUNA_FLIGHT_PUT)
+        gpu->stores_out += group->rank_count - 1u;
     uint32_t chunk = flight->stamp[NUNA_STAMP_AT_PORT];
     uint64_t offset =
         (uint64_t)flight->stamp[NUNA_STAMP_AT_PEER] << 32 | flight->stamp[NUNA_STAMP_AT_SWITCH];
@@ -258,9 +260,21 @@ static void reach_memory(struct nuna_gpu_lp *gpu, uint32_t handle)
     nuna_lp_schedule(gpu->lp, done, event);
 }
 
+static void note_straggler(struct nuna_gpu_lp *gpu, const struct nuna_flight *flight)
+{
+    gpu->straggler.landed = gpu->lp->now;
+    nuna_trace_take(&gpu->straggler.trace, flight, false, true);
+    gpu->straggler.trace.translation = flight->stamp[NUNA_STAMP_LENT_TRANSLATION];
+}
+
 static void flag_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    if (nuna_flag_counts(gpu->pod, flight->tb)) {
+        gpu->flags_in++;
+        if (gpu->exec.unfinished == 0)
+            note_straggler(gpu, flight);
+    }
     nuna_trace_take(&gpu->channel_trace[flight->link], flight, false, true);
     gpu->channel_trace[flight->link].translation = flight->stamp[NUNA_STAMP_LENT_TRANSLATION];
     uint32_t channel = flight->link, cause = flight->tb;
@@ -283,6 +297,8 @@ static void remote_store_landed(struct nuna_gpu_lp *gpu, uint32_t handle)
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_latency_add(&gpu->latency, gpu->lp->now - flight->start);
     gpu->bytes_delivered += flight->bytes;
+    if (__builtin_expect(gpu->exec.unfinished == 0, 0))
+        note_straggler(gpu, flight);
     answer(gpu, handle, gpu->pod->control_bytes);
 }
 

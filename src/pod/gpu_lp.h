@@ -70,6 +70,13 @@ struct nuna_op_trace {
     bool has_load, has_store;
 };
 
+/* The last store or flag that landed after the GPU's own last threadblock had ended, and so maybe
+ * after all: nobody waited for it. */
+struct nuna_straggler {
+    nuna_time landed; /* 0: none */
+    struct nuna_op_trace trace;
+};
+
 /* A threadblock's transfer in progress. */
 struct nuna_tb {
     uint32_t cu;
@@ -123,6 +130,9 @@ struct nuna_gpu_lp {
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;
+    uint64_t stores_out;          /* remote stores issued, counted at each GPU that they go to */
+    uint64_t flags_out, flags_in; /* sent and landed, but those of connections */
+    struct nuna_straggler straggler;
     struct nuna_translation *translation; /* NULL when off */
     struct nuna_host_gpu *host;           /* NULL without host transfers */
 };
@@ -186,6 +196,13 @@ static inline uint64_t nuna_pod_pages(const struct nuna_pod *pod, uint32_t gpu)
 {
     uint64_t page = pod->map.page_size;
     return (pod->layout.gpus[gpu].end + pod->domains * page) / page + 1;
+}
+
+/* Whether a flag of the operation is a delivery. What a connection's receiver gives back is none:
+ * the last slots are free, but nobody is to use them. */
+static inline bool nuna_flag_counts(const struct nuna_pod *pod, uint32_t op)
+{
+    return pod->plan->ops[op].kind != NUNA_OP_FIFO;
 }
 
 /* Where a position in a GPU's memory is. */

@@ -75,6 +75,8 @@ bool nuna_proxy_signal(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op, const 
                        uint32_t count);
 bool nuna_proxy_flush(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op);
 void nuna_proxy_event(struct nuna_gpu_lp *gpu);
+/* No request is left. */
+bool nuna_proxy_idle(const struct nuna_gpu_lp *gpu);
 /* Its move has issued its last store, or its stores are all acknowledged. */
 void nuna_proxy_moved(struct nuna_gpu_lp *gpu);
 void nuna_proxy_acked(struct nuna_gpu_lp *gpu);

@@ -19,9 +19,16 @@ static struct nuna_frame frame_of(const struct nuna_pod *pod, uint32_t gpu, uint
                                 : nuna_address_default_frame(&pod->map, page);
 }
 
+/* Each domain's flags begin on a page of their own, which the image's end does not count. */
 static uint64_t page_count(const struct nuna_pod *pod, uint32_t gpu)
 {
-    return (pod->layout.gpus[gpu].end + pod->map.page_size - 1) / pod->map.page_size;
+    const struct nuna_layout_gpu *places = &pod->layout.gpus[gpu];
+    uint64_t end = places->end;
+    for (uint32_t c = 0; c < pod->plan->gpus[gpu].channel_count; c++) {
+        uint64_t flag_end = nuna_layout_flag(&pod->layout, gpu, c) + pod->layout.flag_stride;
+        end = flag_end > end ? flag_end : end;
+    }
+    return (end + pod->map.page_size - 1) / pod->map.page_size;
 }
 
 static bool same_route(struct nuna_frame a, struct nuna_frame b)

@@ -52,6 +52,11 @@ void nuna_proxy_finish(struct nuna_gpu_lp *gpu)
     free(gpu->proxy);
 }
 
+bool nuna_proxy_idle(const struct nuna_gpu_lp *gpu)
+{
+    return !gpu->proxy || gpu->proxy->count == 0;
+}
+
 static struct request *head_of(struct nuna_proxy *proxy)
 {
     return &proxy->queue[proxy->head];

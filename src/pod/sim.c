@@ -138,10 +138,13 @@ static bool build(struct nuna_sim *sim, const struct nuna_params *params,
         !place(sim))
         return nuna_fail_memory(err, "the pod");
     nuna_translation_shape(pod);
-    /* A trace is one GPU's own story. */
     bool traced = pod->translation != NUNA_TRANSLATION_OFF && params->translation.trace > 0;
-    bool fold = !traced && !sim->options.transfers;
-    return nuna_fold_init(&pod->fold, pod, fold ? sim->options.fold : NUNA_FOLD_OFF, err) &&
+    if (sim->options.fold != NUNA_FOLD_OFF)
+        sim->unfolded = traced                   ? "a trace (translation.trace) is of one among all"
+                        : sim->options.transfers ? "host transfers make them unlike"
+                                                 : NULL;
+    return nuna_fold_init(&pod->fold, pod, sim->unfolded ? NUNA_FOLD_OFF : sim->options.fold,
+                          err) &&
            (build_gpus(sim) || nuna_fail_memory(err, "the pod"));
 }
 
@@ -297,13 +300,19 @@ static void report_progress(void *model, nuna_time now)
     sim->options.progress(sim->options.progress_context, &progress);
 }
 
+/* Every threadblock has ended, and every store and flag has landed. */
 static bool collective_done(void *model)
 {
     const struct nuna_sim *sim = model;
-    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
-        if (sim->gpus[lp].exec.unfinished > 0)
+    uint64_t out = 0, in = 0;
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        const struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        if (gpu->exec.unfinished > 0 || !nuna_proxy_idle(gpu))
             return false;
-    return !sim->transfers || sim->transfers->host.unfinished == 0;
+        out += gpu->stores_out + gpu->flags_out;
+        in += gpu->latency.count + gpu->flags_in;
+    }
+    return out == in && (!sim->transfers || sim->transfers->host.unfinished == 0);
 }
 
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
@@ -386,6 +395,11 @@ static bool collect_translation(const struct nuna_sim *sim, struct nuna_translat
     return true;
 }
 
+static nuna_time later(nuna_time a, nuna_time b)
+{
+    return a > b ? a : b;
+}
+
 static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
                     struct nuna_result *result)
 {
@@ -394,7 +408,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
         const struct nuna_gpu_lp *gpu = nuna_sim_gpu(sim, g);
         unfinished += gpu->exec.unfinished;
-        result->time = gpu->exec.finished > result->time ? gpu->exec.finished : result->time;
+        result->time = later(result->time, later(gpu->exec.finished, gpu->straggler.landed));
         nuna_latency_merge(&sim->latency, &gpu->latency);
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
@@ -413,6 +427,7 @@ static bool collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->events = nuna_kernel_events(sim->kernel) * nuna_fold_factor(fold);
     result->simulated_gpus = fold->lp_count;
     result->approximate = fold->approximate;
+    result->unfolded = sim->unfolded;
     expand_log(sim);
     result->binding.kind = NUNA_RESOURCE_KINDS;
     nuna_sim_visit_resources(sim, visit_busiest, &result->binding);

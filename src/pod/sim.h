@@ -95,7 +95,9 @@ struct nuna_translation_result {
 
 struct nuna_result {
     enum nuna_sim_status status;
-    nuna_time time;    /* start to end of the last threadblock; of what ran, when incomplete */
+    /* Start to the end of the last threadblock, or to the last store or flag that landed later; of
+     * what ran, when incomplete. */
+    nuna_time time;
     nuna_time drained; /* last event: acknowledgements after the end included */
     uint64_t stores;   /* remote data stores landed */
     const struct nuna_latency
@@ -104,6 +106,7 @@ struct nuna_result {
     uint64_t events;         /* of all GPUs; simulated ones are events / (gpus / simulated_gpus) */
     uint32_t simulated_gpus; /* representatives, or all */
     bool approximate;        /* folded although the GPUs are not alike */
+    const char *unfolded;    /* why a run that was to fold did not even try; or NULL */
     uint64_t peak_flights;   /* largest number of lines in flight in one GPU */
     nuna_time path[NUNA_PATH_PARTS]; /* sums to `time`; zero unless complete */
     uint32_t path_ops;               /* operations on the critical path */

@@ -16,7 +16,8 @@ struct nuna_sim {
     struct nuna_latency latency;
     struct nuna_transfers *transfers; /* NULL: none */
     uint64_t bytes_requested;
-    nuna_time origin; /* when the collective starts */
+    nuna_time origin;     /* when the collective starts */
+    const char *unfolded; /* struct nuna_result */
 };
 
 /* Follows the critical path back from the operation that ended last. False on lack of memory. */

@@ -31,7 +31,9 @@ void nuna_translation_shape(struct nuna_pod *pod)
     pod->translation = (enum nuna_translation_mode)params->translation.mode;
     bool full = pod->translation == NUNA_TRANSLATION_FULL;
     pod->prefetch = full ? (enum nuna_translate_ahead)params->translation.prefetch : NUNA_AHEAD_OFF;
-    pod->prefetch_distance = (uint64_t)params->translation.prefetch_distance;
+    pod->prefetch_distance = (uint64_t)params->translation.prefetch_distance +
+                             (uint64_t)params->translation.prefetch_lines * pod->flit_bytes +
+                             (uint64_t)params->translation.prefetch_pages * pod->map.page_size;
     nuna_mmu_shape_init(&pod->mmu, params, default_step(pod));
     pod->mmu.event_kind = NUNA_EV_TRANSLATION;
     pod->mmu.ready = ready;

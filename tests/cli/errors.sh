@@ -219,6 +219,26 @@ plan deadlock.json 'deadlock.json: deadlock, 2 threadblocks wait for ever:
   GPU 0 threadblock 0 op 2 (wait) waits for a signal from GPU 1 on channel 0
   GPU 1 threadblock 0 op 2 (wait) waits for a signal from GPU 0 on channel 0'
 
+# version1 FROM TO MESSAGE: what nobody needs must still be what it should.
+version1() {
+  sed "s/$1/$2/" "$root/tests/fuzz/corpus/json1/every.json" >old.json
+  cmp -s "$root/tests/fuzz/corpus/json1/every.json" old.json && bad "the test itself: no $1"
+  plan old.json "old.json: $3"
+}
+tb0='gpus[1].threadblocks[0]'
+version1 '"tpkt","ctype":"none"' '"tpkt","ctype":"mystery"' \
+  "$tb0.ops[0].ctype: tpkt has no channel of type \"mystery\", expected \"none\" or \"sm\" (\"memory\")"
+version1 '"tpkt","ctype":"none"' '"tpkt","ctype":"proxy"' \
+  "$tb0.ops[0].ctype: tpkt has no channel of type \"proxy\", expected \"none\" or \"sm\" (\"memory\")"
+version1 '"nop",' '"flush","ctype":"sm",' \
+  "$tb0.ops[1].ctype: flush has no channel of type \"sm\", expected \"none\" or \"proxy\" (\"port\")"
+version1 '"step":0' '"step":"x"' "$tb0.ops[1].deps[0].step: is a string, expected an integer"
+version1 '"tb":0,' '' "$tb0.ops[1].deps[0].tb: is missing, expected an integer"
+version1 '"deps":.*.},$' '"deps":7},' "$tb0.ops[1].deps: is a number, expected an array"
+version1 '"id":0,"ops":.{"name":"tpkt"' '"id":"x","ops":[{"name":"tpkt"' "$tb0.id: is a string, expected an integer"
+version1 '"i_cids":.{"id":0,"off":0}' '"i_cids":[{"id":0,"off":"x"}' \
+  'gpus[0].threadblocks[0].ops[0].i_cids[0].off: is a string, expected an integer'
+
 expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (the default)' --plan 32.json
 expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (--gpus)' --plan 32.json --gpus 64
 expect 2 '32.json: the plan is for 32 GPUs, but pod.gpus is 64 (from the configuration)' \

@@ -187,6 +187,13 @@ go sweep "${gb[@]}" --sweep-size 1KB:100kB
 check 'a sweep ends with its last size' same "$(csv sweep/summary.csv bytes | tr '\n' ' ')" \
   '1000 2000 4000 8000 16000 32000 64000 100000 '
 
+"$nunasim" host --config "$server" --quiet --out out "${gb[@]}" --sweep-size 1KB:2KB
+check 'a sweep leaves no tables of an earlier run' same "$(ls out | tr '\n' ' ')" 'config.yaml summary.csv '
+
+# A number in the head is followed by the noun that fits it.
+check 'one GPU on one socket' grep -q '^server    1 GPU on 1 socket, ' \
+  <("$nunasim" host --transfer h2d:1MB:gpu0 --set pod.gpus=1 --set host.sockets=1 --set host.relays=0)
+
 # ---- the same bytes from any number of threads, and from other compilers ----
 
 scene=("${gb[@]}" --transfer d2h:300MB:gpu5 --transfer p2p:50MB:gpu2:gpu6 --background h2d:gpu3 --buffer interleaved)
@@ -229,6 +236,10 @@ wrong '--transfer p2p:1GB:gpu1:gpu1: both GPUs are the same, expected two GPUs' 
 wrong '--relays: gpu0 is the target of a transfer, expected other GPUs as relays' "${gb[@]}" --relays gpu0,gpu1
 wrong '--relays: gpu2 is the source of a transfer, expected other GPUs as relays' --transfer d2h:1GB:gpu2 --relays gpu2
 wrong '--relays 8: expected at most 7, the GPUs without the target' "${gb[@]}" --relays 8
+for relays in gpu1 gpu1,gpu2 3; do
+  wrong '--relays: the native engine relays nothing, expected --engine static or mma with them' \
+    "${gb[@]}" --relays $relays --engine native
+done
 wrong '--ratios: 3 shares, but the transfer of gpu0 has 2 paths (its own link, then its relays), expected one share for each' \
   "${gb[@]}" --relays 1 --engine static --ratios 1:2:3
 wrong '--ratios: only the static engine divides transfers, expected --engine static with them' "${gb[@]}" --ratios 1:2

@@ -62,8 +62,65 @@ path_adds_up() {
   }'
 }
 check 'the critical path adds up' path_adds_up out/summary.csv
+
+# A put that nobody waits for lasts until its bytes are there, however it is simulated.
+sed 's/"allgather"/"custom"/; s/{"name":"\(signal\|wait\)"[^}]*}/{"name":"nop"}/g
+  s/{"name":"copy","src_buff":\[{[^}]*}\],"dst_buff":\[{[^}]*}\]}/{"name":"nop"}/g' "$here/plan.json" >memory.json
+sed 's/"memory"/"port"/g; s/"name":"put",/&"channel_ids":[0],/' memory.json >port.json
+outlasts() {
+  csv "$1" time_ns store_max_ns | awk '{ exit !($1 > $2 && $2 > 0) }'
+}
+for kind in memory port; do
+  late=(--plan "$kind.json" --gpus 2 --size 64KiB --quiet)
+  "$nunasim" "${late[@]}" --out late
+  check "$kind: as long as its slowest store" outlasts late/summary.csv
+  check "$kind: the critical path adds up" path_adds_up late/summary.csv
+  for mode in '--fold off' '--threads 2 --fold off' --reference; do
+    # shellcheck disable=SC2086 # words
+    "$nunasim" "${late[@]}" $mode --out other
+    for columns in late other; do
+      csv_without $columns/summary.csv "${cost_columns[@]}" >$columns.txt
+    done
+    check "$kind, $mode: the same" cmp late.txt other.txt
+  done
+  "$nunasim" "${late[@]}" --background gemm:size=256 --out beside
+  check "$kind: a background kernel does not cut it short" same \
+    "$(csv beside/summary.csv bytes_delivered)" 65536
+done
 check 'the default folder' "$nunasim" --plan builtin:allgather --gpus 2 --size 256B --quiet
 check 'the default folder: out/' test -n "$(ls out/*/summary.csv)"
+
+# The flags of each domain have pages of their own, behind the buffers.
+"$nunasim" --plan builtin:allgather --gpus 4 --size 64KiB --policy NAP+NAR --nar 4 \
+  --set hbm.page_size=16KiB --show-placement --out flags >flags.txt
+check 'the last four pages hold the flags of four domains' same \
+  "$(grep '^3,pages' flags/placement.csv | tail -n 4 | cut -d, -f 3,4,9,10 | tr '\n' ' ')" \
+  '4,1,4,0 5,1,4,1 6,1,4,2 7,1,4,3 '
+check 'and are drawn' same \
+  "$(grep '^pages' flags.txt | grep -o '\[[0-9]*\]' | tr -d '[]' | awk '{ sum += $1 } END { print sum }')" 8
+
+# What keeps GPUs apart is said, unless nobody asked to fold.
+while IFS='|' read -r reason args; do
+  # shellcheck disable=SC2086 # words
+  "$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out apart $args >apart.txt
+  check "unfolded because $reason" grep -q "^folded    none of 4 GPUs stands for others: $reason" apart.txt
+  # shellcheck disable=SC2086 # words
+  "$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out apart --fold off $args >apart.txt
+  check "--fold off, and $reason" same "$(grep -c '^folded' apart.txt)" 0
+done <<'END'
+a trace|--set translation.mode=full --set translation.trace=10
+host transfers|--transfer h2d:1kB:gpu0
+END
+
+# A run in the folder of another leaves only its own tables there.
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet --transfer h2d:1kB:gpu0 \
+  --set translation.mode=full --set translation.trace=10
+check 'all tables of a run' same "$(ls again | wc -l)" 11
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet --set translation.mode=full
+check 'no trace and no transfers' same "$(ls again | wc -l)" 8
+"$nunasim" --plan builtin:allgather --gpus 4 --size 4000B --out again --quiet
+check 'no translation' same "$(ls again | tr '\n' ' ')" \
+  'config.yaml links.csv placement.csv store_latency.csv summary.csv '
 
 # One GPU for all: exactly where all are alike, flagged in every table where they are not.
 "$nunasim" --plan builtin:allgather --gpus 6 --size 6000B --out alike >/dev/null

@@ -85,6 +85,33 @@ Test(plan_xml, text_behind_the_plan_is_quoted)
     nuna_plan_destroy(plan);
 }
 
+Test(plan_xml, steps_run_in_the_order_of_the_file)
+{
+    static const char *const numbers[][2] = {{"0", "1"}, {"1", "0"}, {"0", "5"}, {"0x0", "01"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "<algo name='x' proto='Simple' nchannels='1' nchunksperloop='2' ngpus='1' "
+                 "coll='custom'><gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
+                 "<tb id='0' send='-1' recv='-1' chan='0'>\n"
+                 "<step s='%s' type='cpy' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' cnt='1' "
+                 "depid='-1' deps='-1' hasdep='0'/>\n"
+                 "<step s='%s' type='cpy' srcbuf='i' srcoff='1' dstbuf='o' dstoff='1' cnt='1' "
+                 "depid='-1' deps='-1' hasdep='0'/></tb></gpu></algo>",
+                 numbers[i][0], numbers[i][1]);
+        struct nuna_plan *plan = parse(text);
+        static const char *const warnings[] = {
+            NULL, "text:3:1: s=\"1\" at gpu0/tb0/s0: ", "text:4:1: s=\"5\" at gpu0/tb0/s1: ", NULL};
+        if (warnings[i] == NULL)
+            cr_expect_null(plan->warnings, "%s", plan->warnings);
+        else
+            cr_expect(plan->warnings != NULL && strstr(plan->warnings, warnings[i]) != NULL &&
+                          strchr(plan->warnings, '\n')[1] == '\0',
+                      "%s", plan->warnings);
+        nuna_plan_destroy(plan);
+    }
+}
+
 /* NULL: the format cannot express the plan. */
 static struct nuna_plan *written_and_read(const struct nuna_plan *plan)
 {

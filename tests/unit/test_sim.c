@@ -75,6 +75,36 @@ Test(closed_form, single_store_and_its_collective)
     cr_assert_gt(most, 25, "no far path: %" PRId64 " hops", most);
 }
 
+/* A store that no flag follows and nobody waits for: the collective lasts until it has landed, and
+ * so does a run that a background kernel would keep going. */
+Test(closed_form, store_that_nobody_waits_for)
+{
+    struct nuna_params p = params_of(6, 4, 2, 4, 2);
+    struct nuna_plan *plan = one_way(8, 0, 5, 1, 0);
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].kind == NUNA_OP_SIGNAL || plan->ops[i].kind == NUNA_OP_WAIT)
+            plan->ops[i].kind = NUNA_OP_NOP;
+    for (int64_t gemm = 0; gemm <= 512; gemm += 512) {
+        struct nuna_result result;
+        p.background.gemm_size = gemm;
+        struct nuna_sim *sim = simulate(&p, plan, 8 * LINE, &result);
+        nuna_time issued = sim->log[plan->threadblocks[0].op_at].end, parts = 0;
+        cr_assert_gt(issued, 0);
+        cr_assert_eq(result.stores, 1);
+        cr_assert_eq(result.bytes_delivered, result.bytes_requested);
+        cr_assert_eq(result.time, issued + result.latency->max,
+                     "%" PRIu64 " ps, issued at %" PRIu64 ", %" PRIu64 " on its way", result.time,
+                     issued, result.latency->max);
+        for (int part = 0; part < NUNA_PATH_PARTS; part++)
+            parts += result.path[part];
+        cr_assert_eq(parts, result.time);
+        if (gemm == 0)
+            cr_assert_eq(result.path[NUNA_PATH_REMOTE_HBM], memory(&p, LINE));
+        nuna_sim_destroy(sim);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* One router, one stack, one port. */
 static struct nuna_params tiny(void)
 {

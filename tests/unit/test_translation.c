@@ -392,6 +392,31 @@ Test(translation, prefetches_sent)
     nuna_plan_destroy(plan);
 }
 
+/* A distance in lines or pages is that many bytes, alone and together. */
+Test(translation, prefetch_distance_in_lines_and_pages)
+{
+    struct nuna_plan *plan = one_way(1, 0, 0, 1, 0);
+    static const struct {
+        int64_t bytes, lines, pages, same;
+    } cases[] = {{0, 3, 0, 3 * LINE}, {0, 0, 2, 8192}, {LINE, 3, 1, 4096 + 4 * LINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct nuna_params p = translating(1, NUNA_TRANSLATION_FULL);
+        p.translation.prefetch = NUNA_AHEAD_L2;
+        struct nuna_result none, in_bytes, in_units;
+        nuna_sim_destroy(simulate(&p, plan, 6 * 4096, &none));
+        p.translation.prefetch_distance = cases[i].same;
+        nuna_sim_destroy(simulate(&p, plan, 6 * 4096, &in_bytes));
+        p.translation.prefetch_distance = cases[i].bytes;
+        p.translation.prefetch_lines = cases[i].lines;
+        p.translation.prefetch_pages = cases[i].pages;
+        nuna_sim_destroy(simulate(&p, plan, 6 * 4096, &in_units));
+        cr_assert_eq(in_units.time, in_bytes.time, "case %zu", i);
+        cr_assert_eq(in_units.translation.latency_sum, in_bytes.translation.latency_sum);
+        cr_assert_lt(in_units.translation.latency_sum, none.translation.latency_sum);
+    }
+    nuna_plan_destroy(plan);
+}
+
 /* Pre-translation counts pages, however many threadblocks share one. */
 Test(translation, shared_pages_are_asked_for_once)
 {
