@@ -122,7 +122,7 @@ void nuna_prefetch_flags(struct nuna_gpu_lp *gpu, uint32_t tb_index)
     const struct nuna_op *op = &plan->ops[at];
     if (op->flags & NUNA_OP_PORT) {
         if (op->flags & NUNA_OP_SIGNALS)
-            prefetch_flag(gpu, tb_index, plan->ids[op->id_at + gpu->movers[tb_index].lane]);
+            prefetch_flag(gpu, tb_index, plan->ids[op->id_at + gpu->movers[tb_index]->lane]);
         return;
     }
     const struct nuna_threadblock *block =

@@ -165,8 +165,8 @@ static bool signal_peers(void *context, uint32_t tb_index, uint32_t op, const ui
     tb->op = op;
     if (ordered && tb->unacked > 0) {
         tb->signal_waits = true;
-        gpu->movers[tb_index].signal_channels = channels;
-        gpu->movers[tb_index].signal_count = count;
+        gpu->signals[tb_index].channels = channels;
+        gpu->signals[tb_index].count = count;
         return false;
     }
     nuna_cu_send_flags(gpu, tb_index, op, channels, count);
@@ -180,7 +180,7 @@ static bool fence(void *context, uint32_t tb_index, uint32_t op)
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     tb->op = op;
     tb->signal_waits = tb->unacked > 0;
-    gpu->movers[tb_index].signal_count = 0;
+    gpu->signals[tb_index].count = 0;
     return !tb->signal_waits;
 }
 
@@ -410,8 +410,8 @@ static void remote_store_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight
     trace->translation = flight->link;
     trace->acked = nuna_flight_since(flight, gpu->lp->now);
     uint32_t tb_index = flight->tb;
-    nuna_cu_send_flags(gpu, tb_index, tb->op, gpu->movers[tb_index].signal_channels,
-                       gpu->movers[tb_index].signal_count);
+    nuna_cu_send_flags(gpu, tb_index, tb->op, gpu->signals[tb_index].channels,
+                       gpu->signals[tb_index].count);
     nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
 }
 

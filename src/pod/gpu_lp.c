@@ -433,8 +433,9 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
         pod->params->background.gemm_size > 0 ? (uint32_t)pod->params->background.gemm_tiles : 0;
     uint32_t tb_count = gpu->plan_tb_count + gpu->tile_count;
     gpu->tbs = calloc((size_t)tb_count + 2, sizeof *gpu->tbs); /* and the proxy */
+    gpu->signals = calloc((size_t)tb_count + 2, sizeof *gpu->signals);
     gpu->channel_trace = calloc(plan_gpu->channel_count + 1, sizeof *gpu->channel_trace);
-    if (!gpu->cus || !gpu->tbs || !gpu->channel_trace)
+    if (!gpu->cus || !gpu->tbs || !gpu->signals || !gpu->channel_trace)
         return false;
     for (uint32_t cu = 0; cu <= pod->topology.cu_count; cu++)
         nuna_cu_init(&gpu->cus[cu]);
@@ -460,6 +461,7 @@ void nuna_gpu_lp_finish(struct nuna_gpu_lp *gpu)
     nuna_proxy_finish(gpu);
     free(gpu->cus);
     free(gpu->tbs);
+    free(gpu->signals);
     free(gpu->tiles);
     free(gpu->channel_trace);
 }

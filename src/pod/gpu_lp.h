@@ -101,6 +101,12 @@ struct nuna_tb {
 
 _Static_assert(sizeof(struct nuna_tb) == 88, "every line looks its threadblock up: keep it small");
 
+/* A SIGNAL that waits for acknowledgements. */
+struct nuna_held_signal {
+    const uint32_t *channels;
+    uint32_t count;
+};
+
 /* A tile of the background kernel: reads two panels, computes, writes its output. */
 struct nuna_tile {
     uint64_t panel[2], output; /* positions */
@@ -122,11 +128,12 @@ struct nuna_gpu_lp {
     struct nuna_tile *tiles;
     uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
-    struct nuna_mover *movers;     /* [threadblock], the proxy's last, or NULL: pod/move.h */
-    struct nuna_arrival *arrivals; /* [place]: scratch chunks, then slots of connections */
-    struct nuna_proxy *proxy;      /* or NULL: no channel goes through one */
-    struct nuna_op_trace *trace;   /* the pod's, by operation */
-    bool straight_in;              /* from the switch into the mesh, without an event at the port */
+    struct nuna_mover **movers;       /* [threadblock], the proxy's last: pod/move.h */
+    struct nuna_held_signal *signals; /* [threadblock], the proxy's last */
+    struct nuna_arrival *arrivals;    /* [place]: scratch chunks, then slots of connections */
+    struct nuna_proxy *proxy;         /* or NULL: no channel goes through one */
+    struct nuna_op_trace *trace;      /* the pod's, by operation */
+    bool straight_in; /* from the switch into the mesh, without an event at the port */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;

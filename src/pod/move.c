@@ -34,19 +34,23 @@ bool nuna_movers_init(struct nuna_gpu_lp *gpu)
     return true;
 }
 
-/* Most threadblocks of most plans never have a move: ends come with the first. */
-static bool reserve_ends(const struct nuna_gpu_lp *gpu, struct nuna_mover *m)
+struct nuna_mover *nuna_mover_of(struct nuna_gpu_lp *gpu, uint32_t tb)
 {
-    m->end_cap = gpu->pod->move_ends;
-    if (!m->ends)
-        m->ends = malloc(m->end_cap * sizeof *m->ends);
-    return m->ends != NULL;
+    struct nuna_mover **mover = &gpu->movers[tb];
+    if (!*mover) {
+        *mover = calloc(1, sizeof **mover + gpu->pod->move_ends * sizeof *(*mover)->ends);
+        if (*mover)
+            (*mover)->end_cap = gpu->pod->move_ends;
+        else
+            gpu->flights.out_of_memory = true; /* and with it the run */
+    }
+    return *mover;
 }
 
 void nuna_movers_finish(struct nuna_gpu_lp *gpu)
 {
     for (uint32_t t = 0; gpu->movers && t <= nuna_proxy_tb(gpu); t++)
-        free(gpu->movers[t].ends);
+        free(gpu->movers[t]);
     free(gpu->movers);
     free(gpu->arrivals);
 }
@@ -155,8 +159,10 @@ static bool next_segment(struct nuna_gpu_lp *gpu, struct nuna_mover *m, uint32_t
 bool nuna_move_start(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op,
                      const struct nuna_move *move, uint32_t first_lane, uint32_t end_lane)
 {
-    struct nuna_mover *m = &gpu->movers[tb_index];
+    struct nuna_mover *m = nuna_mover_of(gpu, tb_index);
     struct nuna_tb *tb = &gpu->tbs[tb_index];
+    if (!m)
+        return true;
     m->op = &gpu->pod->plan->ops[op];
     m->move = *move;
     m->lane = first_lane;
@@ -166,10 +172,7 @@ bool nuna_move_start(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op,
     m->end_count = 0;
     tb->op = op;
     tb->moving = true;
-    bool ends = reserve_ends(gpu, m);
-    if (!ends)
-        gpu->flights.out_of_memory = true; /* and with it the run */
-    if (!ends || !next_segment(gpu, m, tb_index)) {
+    if (!next_segment(gpu, m, tb_index)) {
         tb->moving = false;
         return true;
     }
@@ -267,7 +270,7 @@ void nuna_move_arrived(struct nuna_gpu_lp *gpu, uint32_t place, uint32_t bytes)
     arrival->waiter = NUNA_NO_TB;
     while (tb != NUNA_NO_TB) {
         uint32_t next = gpu->tbs[tb].next;
-        if (gpu->movers[tb].awaiting)
+        if (gpu->movers[tb] && gpu->movers[tb]->awaiting)
             nuna_proxy_retry(gpu, tb);
         else
             nuna_cu_enqueue(gpu, tb);
@@ -378,7 +381,7 @@ static void load_source(struct nuna_gpu_lp *gpu, struct nuna_mover *m, struct nu
 
 void nuna_move_issue(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t tb_index)
 {
-    struct nuna_mover *m = &gpu->movers[tb_index];
+    struct nuna_mover *m = gpu->movers[tb_index];
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     const struct nuna_end *end = &m->ends[m->source];
     uint64_t left = m->segment.bytes - m->line;
@@ -421,7 +424,7 @@ void nuna_move_loaded(struct nuna_gpu_lp *gpu, struct nuna_cu *cu, uint32_t hand
         nuna_flight_put(&gpu->flights, handle);
         return;
     }
-    uint32_t operands = gpu->movers[record->tb].source_count;
+    uint32_t operands = gpu->movers[record->tb]->source_count;
     if (operands > 1) {
         nuna_time work = nuna_units_transfer_time((uint64_t)operands * record->bytes,
                                                   gpu->pod->reduce_rate, NULL);

@@ -40,16 +40,15 @@ struct nuna_mover {
     uint32_t source;      /* next to load of this line */
     uint32_t record;      /* flight of this line */
     uint32_t source_count, end_count, end_cap;
-    struct nuna_end *ends; /* sources first */
-
-    /* Of the threadblock, whoever moves its data. */
-    bool awaiting;                   /* packets, before a request to the proxy */
-    const uint32_t *signal_channels; /* of the SIGNAL that waits for acknowledgements */
-    uint32_t signal_count;
+    bool awaiting;          /* packets, before a request to the proxy */
+    struct nuna_end ends[]; /* sources first; as many as any operation has */
 };
 
 /* The most ends that one operation of the plan has. */
 uint32_t nuna_move_most_ends(const struct nuna_plan *plan);
+/* The threadblock's, made when it first moves: most threadblocks of most plans never do. NULL, and
+ * noted, on lack of memory. */
+struct nuna_mover *nuna_mover_of(struct nuna_gpu_lp *gpu, uint32_t tb);
 bool nuna_movers_init(struct nuna_gpu_lp *gpu);
 void nuna_movers_finish(struct nuna_gpu_lp *gpu);
 

@@ -159,10 +159,13 @@ bool nuna_proxy_move(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_ind
     const struct nuna_op *op = &gpu->pod->plan->ops[op_index];
     struct nuna_tb *tb = &gpu->tbs[tb_index];
     tb->op = op_index;
-    gpu->movers[tb_index].awaiting = false;
+    struct nuna_mover *mover = nuna_mover_of(gpu, tb_index);
+    if (!mover)
+        return true;
+    mover->awaiting = false;
     if ((op->flags & NUNA_OP_AWAITS) && !nuna_move_has_all(gpu, op)) {
-        gpu->movers[tb_index].awaiting = true;
-        gpu->movers[tb_index].move = *move;
+        mover->awaiting = true;
+        mover->move = *move;
         await(gpu, tb_index, op);
         return false;
     }
@@ -172,7 +175,7 @@ bool nuna_proxy_move(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_ind
 
 void nuna_proxy_retry(struct nuna_gpu_lp *gpu, uint32_t tb)
 {
-    struct nuna_move move = gpu->movers[tb].move;
+    struct nuna_move move = gpu->movers[tb]->move;
     if (nuna_proxy_move(gpu, tb, gpu->tbs[tb].op, &move))
         nuna_exec_op_done(&gpu->exec, tb, gpu->lp->now);
 }
