@@ -101,8 +101,9 @@ nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, 
 /* Links from one router to another. */
 uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to);
 
-/* The order of arrivals of one time. One ejection link's packets start apart, so that two that
- * arrive together differ in their tails, and in bytes. */
+/* The order of arrivals of one time. Of one ejection link's packets, two that arrive together
+ * differ in their tails, and in bytes, or started together, at a rate at which that takes no time:
+ * then they stay in their order. */
 static inline uint32_t nuna_noc_rank(uint32_t target, uint32_t code, uint32_t bytes)
 {
     return target << 30 | code << 16 | bytes;

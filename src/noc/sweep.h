@@ -9,7 +9,7 @@
  * A span may be as long as injection and ejection take together: what leaves the mesh in it cannot
  * come back in within it. At one time a link takes packets by where they come from: first those
  * that travel east, west, south, north, then those injected by CUs, memory, ports. Each of these
- * brings one packet at a time at most, so that the order is total.
+ * brings packets in order, at one time only where a rate is so high that service takes none.
  */
 #ifndef NUNA_NOC_SWEEP_H
 #define NUNA_NOC_SWEEP_H

@@ -345,12 +345,12 @@ Test(mesh, sweep_is_as_one_event_per_hop)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {5, 1, 1}, {1, 4, 1}, {3, 5, 3}, {24, 6, 4}};
     enum { PACKETS = 6000 };
-    for (size_t i = 0; i < 2 * COUNT(shapes); i++) {
-        const int64_t *shape = shapes[i / 2];
+    for (size_t i = 0; i < 3 * COUNT(shapes); i++) {
+        const int64_t *shape = shapes[i / 3];
         struct nuna_params params = params_of(shape[0], shape[1], shape[2]);
-        if (i % 2) { /* rates that leave no remainder, times that meet */
+        if (i % 3) { /* times that meet, at rates that leave no remainder or that take no time */
             params.noc.link_rate = params.noc.injection_rate = params.noc.ejection_rate =
-                1000000000000;
+                i % 3 == 1 ? 1000000000000 : 1000000000000000;
             params.noc.hop_latency = params.noc.injection_latency = params.noc.ejection_latency =
                 10000;
         }
