@@ -173,6 +173,8 @@ nuna_lp_run(struct nuna_lp *lp, nuna_time end, void *model,
             return;
         size_t count = nuna_lp_open_bucket(lp, bucket);
         const struct nuna_event *run = lp->run;
+        if (__builtin_expect(count == 0, 0)) /* out of memory; given up when the window ends */
+            continue;
         for (size_t i = 0; i < NUNA_LOOK_AHEAD; i++)
             prefetch(model, run[i]);
         for (size_t i = 0; i < count;) {
