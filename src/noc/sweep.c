@@ -113,6 +113,7 @@ static inline bool merge_end(struct nuna_sweep *sweep, const struct merge *merge
         } else {
             queue->head = merge->at[i];
             left = true;
+            sweep->first = queue->head->key < sweep->first ? queue->head->key : sweep->first;
         }
     }
     return left;
@@ -339,7 +340,6 @@ static inline void leave(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code
                             nuna_noc_rank(target, code, bytes),
                             nuna_event_make(NUNA_NOC_ARRIVE + target, nuna_hop_handle(hop)));
     lp->events++;
-    noc->sweep.packets--;
 }
 
 static void sweep_out(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uint64_t limit)
@@ -386,10 +386,9 @@ void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end)
     struct nuna_sweep *sweep = &noc->sweep;
     const uint32_t codes = sweep->codes;
     uint64_t limit = end << NUNA_HOP_TIME_SHIFT, *const *active = sweep->active;
-    if (end > sweep->until)
-        sweep->until = end;
-    if (sweep->packets == 0)
+    if (lp->held >= end + noc->shape->ejection_latency)
         return;
+    sweep->first = NUNA_HOP_END;
     for (uint32_t c = 0; (c = next_up(active[NUNA_EAST], c, codes)) < codes; c++)
         sweep_x(noc, lp, c, NUNA_EAST, limit);
     for (uint32_t c = codes; (c = next_down(active[NUNA_WEST], c)) > 0; c--)
@@ -402,6 +401,11 @@ void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end)
         sweep_y(noc, lp, c - 1, NUNA_NORTH, limit);
     for (uint32_t c = 0; (c = next_up(active[NUNA_SWEEP_OUT], c, codes)) < codes; c++)
         sweep_out(noc, lp, c, limit);
+    /* Not before `end`, even if packets were lost on their way, out of memory. */
+    nuna_time first = sweep->first >> NUNA_HOP_TIME_SHIFT;
+    lp->held = sweep->first == NUNA_HOP_END
+                   ? NUNA_TIME_MAX
+                   : (first > end ? first : end) + noc->shape->ejection_latency;
 }
 
 bool nuna_noc_can_sweep(const struct nuna_noc_shape *shape)

@@ -83,8 +83,7 @@ struct nuna_sweep {
     uint32_t codes;
     struct nuna_arena *arena;    /* where blocks come from */
     struct nuna_hop_block *free; /* last freed, still in the cache, first */
-    uint64_t packets;            /* in the mesh */
-    nuna_time until;             /* no hop before is left */
+    uint64_t first;              /* least key of those left by the sweep, NUNA_HOP_END if none */
     bool out_of_memory;
 };
 

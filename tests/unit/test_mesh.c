@@ -34,7 +34,7 @@ struct bench {
     struct nuna_kernel *kernel;
     struct nuna_lp *lp;
     struct packet *packets;
-    uint32_t arrived;
+    uint32_t arrived, windows;
     void (*check)(struct bench *bench, const struct packet *packet); /* at arrival; may be NULL */
 };
 
@@ -108,6 +108,7 @@ static void prefetch(void *model, struct nuna_event event)
 static void run_lp(void *model, uint32_t lp, nuna_time end)
 {
     struct bench *bench = model;
+    bench->windows++;
     nuna_noc_run(&bench->noc, bench->lp, end, bench, handle, prefetch);
 }
 
@@ -400,6 +401,22 @@ Test(mesh, through_traffic_goes_first)
         cr_assert_eq(packets[0].arrival, 5000 + 3300 + alone + 2 * 3300 + 256000);
         bench_free(bench);
     }
+}
+
+/* Where packets are far apart, one that waits is not watched window by window. */
+Test(mesh, time_without_hops_is_skipped)
+{
+    struct nuna_params params = params_of(4, 3, 2);
+    params.noc.injection_rate = 1000000; /* 256 us, where a window is 1 us */
+    struct bench *bench = bench_new(&params);
+    struct packet packets[4];
+    for (uint32_t i = 0; i < COUNT(packets); i++)
+        packets[i] = (struct packet){.to = nuna_noc_router(&bench->shape, 3, 2), .bytes = 256};
+    run(bench, packets, COUNT(packets));
+    cr_assert_eq(packets[3].arrival,
+                 11003 + 5 * 3300 + 7070 + 23011 + 3 * 256000000ull + tail(&params, 256));
+    cr_assert_leq(bench->windows, 4 * COUNT(packets), "%u windows", bench->windows);
+    bench_free(bench);
 }
 
 /* Attachments so near that spans would be shorter than buckets. */
