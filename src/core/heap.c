@@ -10,7 +10,9 @@ void nuna_heap_finish(struct nuna_heap *heap)
 
 static bool before(const struct nuna_heap_entry *a, const struct nuna_heap_entry *b)
 {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
+    if (a->time != b->time)
+        return a->time < b->time;
+    return a->order != b->order ? a->order < b->order : a->number < b->number;
 }
 
 bool nuna_heap_push(struct nuna_heap *heap, nuna_time time, uint64_t order, struct nuna_event event)
@@ -23,9 +25,8 @@ bool nuna_heap_push(struct nuna_heap *heap, nuna_time time, uint64_t order, stru
         heap->entries = entries;
         heap->capacity = capacity;
     }
-    struct nuna_heap_entry entry = {time, order, event};
+    struct nuna_heap_entry entry = {time, order, heap->pushed++, event};
     size_t at = heap->count++;
-    heap->pushed++;
     for (; at > 0 && before(&entry, &heap->entries[(at - 1) / 2]); at = (at - 1) / 2)
         heap->entries[at] = heap->entries[(at - 1) / 2];
     heap->entries[at] = entry;

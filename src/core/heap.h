@@ -1,5 +1,5 @@
-/* A binary heap of events, by (time, order): the plain way to keep a pending set. It serves the
- * reference mode, against which the timing wheel is tested. */
+/* A binary heap of events, by (time, order, insertion): the plain way to keep a pending set. It
+ * serves the reference mode, against which the timing wheel is tested. */
 #ifndef NUNA_CORE_HEAP_H
 #define NUNA_CORE_HEAP_H
 
@@ -7,12 +7,13 @@
 
 struct nuna_heap_entry {
     nuna_time time;
-    uint64_t order; /* at one time, low first */
+    uint64_t order;  /* at one time, low first */
+    uint64_t number; /* of the insertion */
     struct nuna_event event;
 };
 
-/* Orders below are free for what goes before all that is pushed in order of insertion. */
-#define NUNA_HEAP_FIRST 16u
+/* The order of what has none of its own; those below are for what goes before it. */
+#define NUNA_HEAP_PLAIN 16u
 
 struct nuna_heap {
     struct nuna_heap_entry *entries;

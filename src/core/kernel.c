@@ -176,7 +176,7 @@ void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event e
 void nuna_lp_schedule_early(struct nuna_lp *lp, nuna_time time, uint64_t order,
                             struct nuna_event event)
 {
-    assert(lp->heaps && order < NUNA_HEAP_FIRST);
+    assert(lp->heaps && order < NUNA_HEAP_PLAIN);
     nuna_event_set_when(&event, time);
     if (!nuna_heap_push(&lp->heaps[0], time, order, event))
         lp->out_of_memory = true;

@@ -119,8 +119,8 @@ static inline void nuna_lp_schedule(struct nuna_lp *lp, nuna_time time, struct n
 
 void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event event);
 
-/* Schedules a ranked event, whose `bytes`, `here` and `there` are lost. Two of one time must differ
- * in rank. Its bucket must be one that nuna_lp_run has not come to. */
+/* Schedules a ranked event, whose `bytes`, `here` and `there` are lost. Two of one time and rank
+ * run in the order of their scheduling. Its bucket must be one that nuna_lp_run has not come to. */
 static inline void nuna_lp_schedule_ranked(struct nuna_lp *lp, nuna_time time, uint32_t rank,
                                            struct nuna_event event)
 {
@@ -133,7 +133,7 @@ static inline void nuna_lp_schedule_ranked(struct nuna_lp *lp, nuna_time time, u
 }
 
 /* Reference mode only: a local event that goes, at one time, before those of nuna_lp_schedule, by
- * `order` < NUNA_HEAP_FIRST. */
+ * `order` < NUNA_HEAP_PLAIN. */
 void nuna_lp_schedule_early(struct nuna_lp *lp, nuna_time time, uint64_t order,
                             struct nuna_event event);
 
@@ -173,6 +173,8 @@ nuna_lp_run(struct nuna_lp *lp, nuna_time end, void *model,
             return;
         size_t count = nuna_lp_open_bucket(lp, bucket);
         const struct nuna_event *run = lp->run;
+        if (__builtin_expect(count == 0, 0)) /* out of memory; given up when the window ends */
+            continue;
         for (size_t i = 0; i < NUNA_LOOK_AHEAD; i++)
             prefetch(model, run[i]);
         for (size_t i = 0; i < count;) {

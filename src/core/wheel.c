@@ -103,7 +103,7 @@ void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *po
 {
     if (wheel->heap) {
         nuna_event_set_when(&event, time);
-        if (!nuna_heap_push(wheel->heap, time, NUNA_HEAP_FIRST + wheel->heap->pushed, event))
+        if (!nuna_heap_push(wheel->heap, time, NUNA_HEAP_PLAIN, event))
             pool->out_of_memory = true;
         return;
     }

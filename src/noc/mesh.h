@@ -101,8 +101,9 @@ nuna_time nuna_noc_zero_load(const struct nuna_noc_shape *shape, uint16_t from, 
 /* Links from one router to another. */
 uint32_t nuna_noc_hops(const struct nuna_noc_shape *shape, uint16_t from, uint16_t to);
 
-/* The order of arrivals of one time. One ejection link's packets start apart, so that two that
- * arrive together differ in their tails, and in bytes. */
+/* The order of arrivals of one time. Of one ejection link's packets, two that arrive together
+ * differ in their tails, and in bytes, or started together, at a rate at which that takes no time:
+ * then they stay in their order. */
 static inline uint32_t nuna_noc_rank(uint32_t target, uint32_t code, uint32_t bytes)
 {
     return target << 30 | code << 16 | bytes;
@@ -115,7 +116,8 @@ bool nuna_noc_can_sweep(const struct nuna_noc_shape *shape);
 /* Handles NUNA_NOC_HOP: the packet is at router `here` and takes its next link. */
 void nuna_noc_hop(struct nuna_noc *noc, struct nuna_lp *lp, struct nuna_event event);
 
-/* Serves all hops before `end`, and schedules the arrivals they lead to. */
+/* Serves all hops before `end`, schedules the arrivals they lead to, and notes in lp->held when the
+ * next one can come. */
 void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end);
 
 /* A packet's first router, at `time`. */
@@ -135,8 +137,7 @@ static inline void nuna_noc_enter(struct nuna_noc *noc, struct nuna_lp *lp, nuna
     };
     nuna_hop_push(&noc->sweep, &noc->sweep.routers[from].inject[source][way], hop);
     nuna_sweep_mark(&noc->sweep, way == 2 ? NUNA_SWEEP_TURN : way, from);
-    noc->sweep.packets++;
-    lp->held = lp->now;
+    lp->held = lp->now; /* a guess on the safe side, until the next sweep */
 }
 
 /* Sends a packet at `time` >= lp->now from `from`'s attachment of kind `source` to `to`'s of kind
@@ -171,18 +172,14 @@ static inline void nuna_noc_send(struct nuna_noc *noc, struct nuna_lp *lp, uint1
     nuna_noc_send_at(noc, lp, lp->now, from, source, to, target, bytes, handle);
 }
 
-/* How far events may run: no packet that is now in the mesh, or enters it, arrives before. */
-static inline nuna_time nuna_noc_horizon(struct nuna_noc *noc, const struct nuna_lp *lp,
+/* How far events may run: no packet that is in the mesh arrives before, and none that enters it. */
+static inline nuna_time nuna_noc_horizon(const struct nuna_noc *noc, const struct nuna_lp *lp,
                                          nuna_time end)
 {
-    const struct nuna_noc_shape *shape = noc->shape;
     nuna_time next = nuna_lp_next(lp);
-    next = next < end ? next : end;
-    /* Nobody in the mesh: nor before what is sent next. */
-    if (noc->sweep.packets == 0 && noc->sweep.until < next + shape->injection_latency)
-        noc->sweep.until = next + shape->injection_latency;
     nuna_time limit =
-        (noc->sweep.until + shape->ejection_latency) & ~(nuna_time)(NUNA_BUCKET_PS - 1);
+        (next < end ? next : end) + noc->shape->injection_latency + noc->shape->ejection_latency;
+    limit = (limit < lp->held ? limit : lp->held) & ~(nuna_time)(NUNA_BUCKET_PS - 1);
     return limit < end ? limit : end;
 }
 
@@ -204,7 +201,6 @@ nuna_noc_run(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end, void *mode
         more = limit < end || to < end;
         nuna_noc_sweep(noc, lp, to < end ? to : end);
     }
-    lp->held = noc->sweep.packets > 0 ? end : NUNA_TIME_MAX;
     if (noc->sweep.out_of_memory)
         lp->out_of_memory = true;
 }

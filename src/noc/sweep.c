@@ -79,6 +79,20 @@ static inline bool waits(const struct nuna_hop_queue *queue)
     return queue->head != queue->tail;
 }
 
+/* A second queue for one that is alone, and both where what was due is lost (out of memory). It is
+ * never written to. */
+static inline struct nuna_hop *no_queue(void)
+{
+    static const struct nuna_hop nothing = {.key = NUNA_HOP_END};
+    return (struct nuna_hop *)(uintptr_t)&nothing;
+}
+
+static inline void merge_begin(struct merge *merge)
+{
+    merge->at[0] = merge->at[1] = no_queue();
+    merge->count = 0;
+}
+
 static inline void merge_add(struct merge *merge, struct nuna_hop_queue *queue)
 {
     if (!waits(queue))
@@ -99,6 +113,7 @@ static inline bool merge_end(struct nuna_sweep *sweep, const struct merge *merge
         } else {
             queue->head = merge->at[i];
             left = true;
+            sweep->first = queue->head->key < sweep->first ? queue->head->key : sweep->first;
         }
     }
     return left;
@@ -117,13 +132,6 @@ static inline struct nuna_hop *next_block(struct nuna_sweep *sweep, const struct
 static inline bool at_block_end(const struct nuna_hop *hop)
 {
     return ((uintptr_t)hop & (NUNA_HOP_BLOCK_BYTES - 1)) == 0;
-}
-
-/* A second queue for one that is alone. It is never written to. */
-static inline struct nuna_hop *no_queue(void)
-{
-    static const struct nuna_hop nothing = {.key = NUNA_HOP_END};
-    return (struct nuna_hop *)(uintptr_t)&nothing;
 }
 
 /* The first hop of two queues, unless it is not before `limit`. Which of the queues it is in is a
@@ -167,8 +175,6 @@ static inline bool take_of_many(struct nuna_sweep *sweep, struct merge *merge, u
 #define FOR_EACH_HOP(sweep, merge, limit, hop, body)                                               \
     do {                                                                                           \
         if ((merge)->count <= 2) {                                                                 \
-            if ((merge)->count == 1)                                                               \
-                (merge)->at[1] = no_queue();                                                       \
             while (take_of_two(sweep, &(merge)->at[0], &(merge)->at[1], limit, &(hop)))            \
                 body;                                                                              \
         } else {                                                                                   \
@@ -266,13 +272,10 @@ serve_link(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uint32_t dir
 static void sweep_link(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uint32_t direction,
                        struct merge *merge, uint64_t limit)
 {
-    if (merge->count > 2) {
+    if (merge->count > 2)
         serve_link(noc, lp, code, direction, merge, limit, true);
-    } else {
-        if (merge->count == 1)
-            merge->at[1] = no_queue();
+    else
         serve_link(noc, lp, code, direction, merge, limit, false);
-    }
     if (!merge_end(&noc->sweep, merge))
         unmark(&noc->sweep, direction, code);
 }
@@ -281,7 +284,8 @@ static void sweep_x(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uin
                     uint64_t limit)
 {
     struct nuna_router_queues *router = &noc->sweep.routers[code];
-    struct merge merge = {.count = 0};
+    struct merge merge;
+    merge_begin(&merge);
     merge_add(&merge, &router->onward[direction]);
     for (int attachment = 0; attachment < NUNA_ATTACHMENTS; attachment++)
         merge_add(&merge, &router->inject[attachment][direction]);
@@ -292,7 +296,8 @@ static void sweep_y(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uin
                     uint64_t limit)
 {
     struct nuna_router_queues *router = &noc->sweep.routers[code];
-    struct merge merge = {.count = 0};
+    struct merge merge;
+    merge_begin(&merge);
     merge_add(&merge, &router->onward[direction]);
     merge_add(&merge, &router->column[direction - NUNA_SOUTH]);
     sweep_link(noc, lp, code, direction, &merge, limit);
@@ -304,7 +309,8 @@ static void sweep_turn(struct nuna_noc *noc, uint32_t code, uint64_t limit)
     static const uint32_t stages[] = {NUNA_SOUTH, NUNA_NORTH, NUNA_SWEEP_OUT};
     struct nuna_sweep *sweep = &noc->sweep;
     struct nuna_router_queues *router = &sweep->routers[code];
-    struct merge merge = {.count = 0};
+    struct merge merge;
+    merge_begin(&merge);
     merge_add(&merge, &router->turn[0]);
     merge_add(&merge, &router->turn[1]);
     for (int attachment = 0; attachment < NUNA_ATTACHMENTS; attachment++)
@@ -334,13 +340,13 @@ static inline void leave(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code
                             nuna_noc_rank(target, code, bytes),
                             nuna_event_make(NUNA_NOC_ARRIVE + target, nuna_hop_handle(hop)));
     lp->events++;
-    noc->sweep.packets--;
 }
 
 static void sweep_out(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uint64_t limit)
 {
     struct nuna_router_queues *router = &noc->sweep.routers[code];
-    struct merge merge = {.count = 0};
+    struct merge merge;
+    merge_begin(&merge);
     merge_add(&merge, &router->out[0]);
     merge_add(&merge, &router->out[1]);
     merge_add(&merge, &router->column[2]);
@@ -380,10 +386,9 @@ void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end)
     struct nuna_sweep *sweep = &noc->sweep;
     const uint32_t codes = sweep->codes;
     uint64_t limit = end << NUNA_HOP_TIME_SHIFT, *const *active = sweep->active;
-    if (end > sweep->until)
-        sweep->until = end;
-    if (sweep->packets == 0)
+    if (lp->held >= end + noc->shape->ejection_latency)
         return;
+    sweep->first = NUNA_HOP_END;
     for (uint32_t c = 0; (c = next_up(active[NUNA_EAST], c, codes)) < codes; c++)
         sweep_x(noc, lp, c, NUNA_EAST, limit);
     for (uint32_t c = codes; (c = next_down(active[NUNA_WEST], c)) > 0; c--)
@@ -396,6 +401,11 @@ void nuna_noc_sweep(struct nuna_noc *noc, struct nuna_lp *lp, nuna_time end)
         sweep_y(noc, lp, c - 1, NUNA_NORTH, limit);
     for (uint32_t c = 0; (c = next_up(active[NUNA_SWEEP_OUT], c, codes)) < codes; c++)
         sweep_out(noc, lp, c, limit);
+    /* Not before `end`, even if packets were lost on their way, out of memory. */
+    nuna_time first = sweep->first >> NUNA_HOP_TIME_SHIFT;
+    lp->held = sweep->first == NUNA_HOP_END
+                   ? NUNA_TIME_MAX
+                   : (first > end ? first : end) + noc->shape->ejection_latency;
 }
 
 bool nuna_noc_can_sweep(const struct nuna_noc_shape *shape)

@@ -9,7 +9,7 @@
  * A span may be as long as injection and ejection take together: what leaves the mesh in it cannot
  * come back in within it. At one time a link takes packets by where they come from: first those
  * that travel east, west, south, north, then those injected by CUs, memory, ports. Each of these
- * brings one packet at a time at most, so that the order is total.
+ * brings packets in order, at one time only where a rate is so high that service takes none.
  */
 #ifndef NUNA_NOC_SWEEP_H
 #define NUNA_NOC_SWEEP_H
@@ -83,8 +83,7 @@ struct nuna_sweep {
     uint32_t codes;
     struct nuna_arena *arena;    /* where blocks come from */
     struct nuna_hop_block *free; /* last freed, still in the cache, first */
-    uint64_t packets;            /* in the mesh */
-    nuna_time until;             /* no hop before is left */
+    uint64_t first;              /* least key of those left by the sweep, NUNA_HOP_END if none */
     bool out_of_memory;
 };
 

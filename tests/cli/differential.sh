@@ -32,8 +32,32 @@ setting() {
   args+=(--set "$key=$drawn")
 }
 
+# Shape of the mesh, and the domains that its stacks and ports allow, into $domains.
+draw_mesh() {
+  domains=(2 3 4 6 12)
+  draw default default default row column wide
+  case $drawn in
+    row) args+=(--set noc.columns=9 --set noc.rows=1 --set noc.dies=3 --set scaleup.ports=2) ;;
+    column)
+      args+=(--set noc.columns=1 --set noc.rows=7 --set noc.dies=1 --set hbm.stacks=2)
+      setting scaleup.ports 2 12 # two at one router
+      ;;
+    wide) args+=(--set noc.columns=65 --set noc.rows=6 --set noc.dies=5) ;;
+  esac
+  case $drawn in row | 2 | 12) domains=(2) ;; esac
+  setting noc.injection_latency 33ns 33ns 1ps 4095ps 8191ps 1us
+  setting noc.ejection_latency 33ns 33ns 1ps 4097ps 8192ps 1us
+  setting noc.hop_latency 10.4ns 10.4ns 1ps 333ns
+  setting noc.die_crossing_latency 0ns 1us
+  setting noc.link_rate 512GB/s 100GB/s 1000TB/s
+  setting noc.injection_rate 512GB/s 512GB/s 3GB/s 1000TB/s
+  setting noc.ejection_rate 512GB/s 512GB/s 3GB/s 1000TB/s
+  setting noc.flit_size 256B 128B 512B
+  setting noc.control_size 16B 1B 128B
+}
+
 make_case() {
-  local collective algorithm channels gpus
+  local collective algorithm channels gpus domains
   args=()
   draw allgather allreduce reducescatter alltoall && collective=$drawn
   draw all-pairs all-pairs all-pairs ring && algorithm=$drawn
@@ -43,13 +67,14 @@ make_case() {
   option --gpus 1 2 3 4 5 6 8 9 12 16
   gpus=$drawn
   option --size 0B 1B 777B 4kB 12kB 48kB 99991B 144kB
+  draw_mesh
   draw UA UA+NAR NUMA NUMA+NAR NAP NAP+NAR 'NAP*' 'NAP*+NAR'
   args+=(--policy "$drawn")
-  case $drawn in *NA[RP]*) option --nar 2 3 4 6 12 ;; esac
+  case $drawn in *NA[RP]*) option --nar "${domains[@]}" ;; esac
   setting noc.fabric mesh mesh mesh uniform
-  setting scaleup.port_rate 150GB/s 37GB/s 512GB/s
-  setting noc.link_rate 512GB/s 100GB/s
-  setting noc.flit_size 256B 128B 512B
+  setting scaleup.port_rate 150GB/s 37GB/s 512GB/s 1000TB/s
+  setting scaleup.link_latency 135ns 135ns 10ns 30us
+  setting hbm.access_latency 120ns 120ns 1ps 5us
   setting gpu.max_outstanding 700 700 16 1
   setting placement.cu_budget 700 50
   setting hbm.page_size 4KiB 64KiB

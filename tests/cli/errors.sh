@@ -305,6 +305,22 @@ check 'a plan on a full disk' same "$(full plan allgather --gpus 2 --out full.js
   $'nunasim: error: full.json: cannot be written: File too large\ncode 1'
 check 'a plan on a full disk leaves a file' same "$(ls full.json* 2>/dev/null)" ''
 
+# Memory that runs out, early or late: said, and no crash. Not where the program does not start in it (sanitizers).
+lean() {
+  (
+    ulimit -c 0 -v "$1"
+    "$nunasim" "${@:2}" 2>&1
+    echo "code $?"
+  )
+}
+for kib in 20000 25000 30000 35000 40000 50000 60000; do
+  [ "$(lean "$kib" --version | tail -n 1)" = 'code 0' ] || continue
+  said=$(lean "$kib" --plan builtin:allgather --gpus 8 --size 8MB --threads 1 --fold off --quiet --out lean)
+  check "a run in $kib KiB: $said" \
+    grep -Eq '^nunasim: error: out of memory for |^code 0' <<<"$said"
+  check "a run in $kib KiB ends by itself: $said" grep -Eq '^code [01]$' <<<"$said"
+done
+
 # Files without permission; root has to give up its privilege to see any.
 if [ "$(id -u)" = 0 ]; then
   privileges=-dac_override,-dac_read_search

@@ -34,7 +34,7 @@ struct bench {
     struct nuna_kernel *kernel;
     struct nuna_lp *lp;
     struct packet *packets;
-    uint32_t arrived;
+    uint32_t arrived, windows;
     void (*check)(struct bench *bench, const struct packet *packet); /* at arrival; may be NULL */
 };
 
@@ -108,6 +108,7 @@ static void prefetch(void *model, struct nuna_event event)
 static void run_lp(void *model, uint32_t lp, nuna_time end)
 {
     struct bench *bench = model;
+    bench->windows++;
     nuna_noc_run(&bench->noc, bench->lp, end, bench, handle, prefetch);
 }
 
@@ -345,12 +346,12 @@ Test(mesh, sweep_is_as_one_event_per_hop)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {5, 1, 1}, {1, 4, 1}, {3, 5, 3}, {24, 6, 4}};
     enum { PACKETS = 6000 };
-    for (size_t i = 0; i < 2 * COUNT(shapes); i++) {
-        const int64_t *shape = shapes[i / 2];
+    for (size_t i = 0; i < 3 * COUNT(shapes); i++) {
+        const int64_t *shape = shapes[i / 3];
         struct nuna_params params = params_of(shape[0], shape[1], shape[2]);
-        if (i % 2) { /* rates that leave no remainder, times that meet */
+        if (i % 3) { /* times that meet, at rates that leave no remainder or that take no time */
             params.noc.link_rate = params.noc.injection_rate = params.noc.ejection_rate =
-                1000000000000;
+                i % 3 == 1 ? 1000000000000 : 1000000000000000;
             params.noc.hop_latency = params.noc.injection_latency = params.noc.ejection_latency =
                 10000;
         }
@@ -400,6 +401,22 @@ Test(mesh, through_traffic_goes_first)
         cr_assert_eq(packets[0].arrival, 5000 + 3300 + alone + 2 * 3300 + 256000);
         bench_free(bench);
     }
+}
+
+/* Where packets are far apart, one that waits is not watched window by window. */
+Test(mesh, time_without_hops_is_skipped)
+{
+    struct nuna_params params = params_of(4, 3, 2);
+    params.noc.injection_rate = 1000000; /* 256 us, where a window is 1 us */
+    struct bench *bench = bench_new(&params);
+    struct packet packets[4];
+    for (uint32_t i = 0; i < COUNT(packets); i++)
+        packets[i] = (struct packet){.to = nuna_noc_router(&bench->shape, 3, 2), .bytes = 256};
+    run(bench, packets, COUNT(packets));
+    cr_assert_eq(packets[3].arrival,
+                 11003 + 5 * 3300 + 7070 + 23011 + 3 * 256000000ull + tail(&params, 256));
+    cr_assert_leq(bench->windows, 4 * COUNT(packets), "%u windows", bench->windows);
+    bench_free(bench);
 }
 
 /* Attachments so near that spans would be shorter than buckets. */
