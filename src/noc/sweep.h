@@ -47,7 +47,7 @@ static inline uint32_t nuna_hop_target(struct nuna_hop hop)
 }
 
 /* A piece of a queue, aligned to its size. */
-#define NUNA_HOP_BLOCK_BYTES 512u
+#define NUNA_HOP_BLOCK_BYTES 256u
 struct nuna_hop_block {
     struct nuna_hop_block *next;
     uint64_t unused;
