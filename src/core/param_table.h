@@ -121,7 +121,7 @@
     X(collective, size, SIZE, "1MB", "0B", "16TiB", "",                                            \
       "the larger of one GPU's input and output buffer", "nccl-tests' convention")                 \
     X(collective, channels, COUNT, "8", "1", "1024", "",                                           \
-      "threadblocks per peer (all-pairs), or rings or trees, in plans that nunasim generates",                \
+      "threadblocks per peer (all-pairs), or rings or trees, in plans that nunasim generates",     \
       "NUNA section 5.1: best-performing number of threadblocks")
 
 #define NUNA_PARAMS_translation(X)                                                                 \

@@ -114,5 +114,6 @@ result reference --reference "${args[@]}"
 result other "${args[@]}"
 check 'flags of other domains are no symmetry' diff -r reference other
 echo "$folded of $count cases folded"
-check 'at least a third of the cases fold' [ $((3 * folded)) -ge "$count" ]
+# Of a dozen cases few may fold.
+[ -n "$light" ] || check 'at least a third of the cases fold' [ $((3 * folded)) -ge "$count" ]
 finish
