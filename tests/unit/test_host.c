@@ -343,8 +343,8 @@ static uint64_t carried_beside_background(int64_t backoff_depth)
 
 Test(host, a_contended_relay_backs_off)
 {
-    uint64_t yielding = carried_beside_background(1), stubborn = carried_beside_background(4);
-    cr_assert_lt(yielding, stubborn, "%" PRIu64 " against %" PRIu64, yielding, stubborn);
+    uint64_t yielding = carried_beside_background(1), pressing = carried_beside_background(4);
+    cr_assert_lt(yielding, pressing, "%" PRIu64 " against %" PRIu64, yielding, pressing);
 }
 
 /* One synchronisation thread per busy link: at most that, and nearly that. */
