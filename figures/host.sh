@@ -7,22 +7,10 @@
 set -euo pipefail
 only=7,8,9,10,11,13,14,15,16,table2,buffer,beside
 out=out/figures-host
-while [ $# -gt 0 ]; do
-  case $1 in
-    --only) only=$2; shift ;;
-    -h | --help) sed -n 2,7p "$0"; exit 0 ;;
-    -*) echo "$0: unknown option $1" >&2; exit 2 ;;
-    *) out=$1 ;;
-  esac
-  shift
-done
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 verb=host
 
-wanted() {
-  [[ ,$only, == *,$1,* ]]
-}
 server="--config $here/../configs/h20-server.yaml"
 always="--set host.fallback_h2d=0B --set host.fallback_d2h=0B" # mma at every size
 

@@ -1,6 +1,31 @@
 # Shared by the figure scripts: a list of runs, carried out side by side and resumed where they stopped, and access to
-# their results. Source it after setting `out`, the output folder.
+# their results; the options of all these scripts. Source it after setting the defaults of `out`, the output folder, and
+# `only`, the figures.
 # shellcheck shell=bash
+
+# What the caller takes: --only, and --full if it has set `full`; then the output folder. Its leading comment is the help.
+while [ $# -gt 0 ]; do
+  case $1 in
+    --full)
+      [ -n "${full+known}" ] || { echo "$0: unknown option $1" >&2; exit 2; }
+      # shellcheck disable=SC2034 # the caller's
+      full=1 ;;
+    --only) only=${2:?--only needs figures, such as 9,11}; shift ;;
+    -h | --help) awk 'NR > 1 && !/^#/ { exit } NR > 1' "$0"; exit 0 ;;
+    -*) echo "$0: unknown option $1" >&2; exit 2 ;;
+    *) out=$1 ;;
+  esac
+  shift
+done
+
+# wanted FIGURE...: any of them is to be drawn.
+wanted() {
+  local figure
+  for figure; do
+    [[ ,$only, != *,$figure,* ]] || return 0
+  done
+  return 1
+}
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nunasim=${NUNASIM:-$here/../build/release/src/cli/nunasim}

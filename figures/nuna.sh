@@ -8,22 +8,8 @@ set -euo pipefail
 full=
 only=9,10,11,12,13,14
 out=out/figures-nuna
-while [ $# -gt 0 ]; do
-  case $1 in
-    --full) full=1 ;;
-    --only) only=${2:?--only needs figures, such as 9,11}; shift ;;
-    -h | --help) sed -n 2,6p "$0"; exit 0 ;;
-    -*) echo "$0: unknown option $1" >&2; exit 2 ;;
-    *) out=$1 ;;
-  esac
-  shift
-done
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-
-wanted() {
-  [[ ,$only, == *,$1,* ]]
-}
 
 collectives="allgather allreduce alltoall"
 pods="2 4 8 16 32 64"

@@ -9,28 +9,10 @@ set -euo pipefail
 full=
 only=4,5,6,7,8,9,10,11,m,x
 out=out/figures-reverse-translation
-while [ $# -gt 0 ]; do
-  case $1 in
-    --full) full=1 ;;
-    --only) only=$2; shift ;;
-    -h | --help) sed -n 2,8p "$0"; exit 0 ;;
-    -*) echo "$0: unknown option $1" >&2; exit 2 ;;
-    *) out=$1 ;;
-  esac
-  shift
-done
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 configs=$here/../configs
 plan=builtin:alltoall,own=apart
-
-wanted() {
-  local figure
-  for figure; do
-    [[ ,$only, != *,$figure,* ]] || return 0
-  done
-  return 1
-}
 
 pods="8 16 32 64"
 sizes4() { # of a pod
