@@ -165,10 +165,10 @@ void nuna_lp_schedule_side(struct nuna_lp *lp, nuna_time time, struct nuna_event
     lp->side_left++;
 }
 
-void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event event)
+void nuna_lp_push_inbox(struct nuna_lp *lp, nuna_time time, struct nuna_event event)
 {
     nuna_event_set_when(&event, time);
-    uint64_t order = (uint64_t)NUNA_RANKED << 32 | nuna_event_seq(event);
+    uint64_t order = (uint64_t)nuna_event_bytes(event) << 32 | nuna_event_seq(event);
     if (!nuna_heap_push(&lp->heaps[1], time, order, event))
         lp->out_of_memory = true;
 }
@@ -311,14 +311,7 @@ static void deliver(struct nuna_kernel *kernel, const struct nuna_message *messa
     uint32_t handle = kernel->ops->deliver(kernel->model, message->dest, message);
     struct nuna_event event = nuna_event_packet(message->kind, message->tag, message->rel,
                                                 message->seq & 0xffff, message->seq >> 16, handle);
-    if (__builtin_expect(lp->heaps != NULL, 0)) {
-        nuna_event_set_when(&event, message->time);
-        uint64_t order = (uint64_t)message->rel << 32 | message->seq;
-        if (!nuna_heap_push(&lp->heaps[1], message->time, order, event))
-            lp->out_of_memory = true;
-        return;
-    }
-    nuna_wheel_insert(&lp->inbox, &lp->blocks, message->time, event);
+    nuna_lp_insert_inbox(lp, message->time, event);
 }
 
 /* Takes this worker's share of all outboxes and finds the earliest bucket of its LPs. */

@@ -117,7 +117,17 @@ static inline void nuna_lp_schedule(struct nuna_lp *lp, nuna_time time, struct n
 /* Of an event in an inbox that no message brought. */
 #define NUNA_RANKED 0xffffu
 
-void nuna_lp_push_ranked(struct nuna_lp *lp, nuna_time time, struct nuna_event event);
+/* For nuna_lp_insert_inbox, in reference mode. */
+void nuna_lp_push_inbox(struct nuna_lp *lp, nuna_time time, struct nuna_event event);
+
+/* The kernel's own: an inbox's events of one time go by (`bytes`, sequence number). */
+static inline void nuna_lp_insert_inbox(struct nuna_lp *lp, nuna_time time, struct nuna_event event)
+{
+    if (__builtin_expect(lp->heaps != NULL, 0))
+        nuna_lp_push_inbox(lp, time, event);
+    else
+        nuna_wheel_insert(&lp->inbox, &lp->blocks, time, event);
+}
 
 /* Schedules a ranked event, whose `bytes`, `here` and `there` are lost. Two of one time and rank
  * run in the order of their scheduling. Its bucket must be one that nuna_lp_run has not come to. */
@@ -126,10 +136,7 @@ static inline void nuna_lp_schedule_ranked(struct nuna_lp *lp, nuna_time time, u
 {
     event.head |= (uint64_t)NUNA_RANKED << 48;
     event.body = (event.body & ~0xffffffffull) | rank;
-    if (__builtin_expect(lp->heaps != NULL, 0))
-        nuna_lp_push_ranked(lp, time, event);
-    else
-        nuna_wheel_insert(&lp->inbox, &lp->blocks, time, event);
+    nuna_lp_insert_inbox(lp, time, event);
 }
 
 /* Reference mode only: a local event that goes, at one time, before those of nuna_lp_schedule, by
