@@ -129,11 +129,6 @@ static inline struct nuna_hop *next_block(struct nuna_sweep *sweep, const struct
     return next->hops;
 }
 
-static inline bool at_block_end(const struct nuna_hop *hop)
-{
-    return ((uintptr_t)hop & (NUNA_HOP_BLOCK_BYTES - 1)) == 0;
-}
-
 /* The first hop of two queues, unless it is not before `limit`. Which of the queues it is in is a
  * coin toss: arithmetic takes the place of branches. */
 static inline __attribute__((always_inline)) bool take_of_two(struct nuna_sweep *sweep,
@@ -149,7 +144,7 @@ static inline __attribute__((always_inline)) bool take_of_two(struct nuna_sweep 
     *ret = *first;
     *a = (void *)(at_a + (sizeof *first & ~second));
     *b = (void *)(at_b + (sizeof *first & second));
-    if (__builtin_expect(at_block_end(first + 1), 0)) {
+    if (__builtin_expect(nuna_hop_block_full(first + 1), 0)) {
         if (second)
             *b = next_block(sweep, *b);
         else
@@ -167,7 +162,7 @@ static inline bool take_of_many(struct nuna_sweep *sweep, struct merge *merge, u
     if (merge->at[first]->key >= limit)
         return false;
     *ret = *merge->at[first]++;
-    if (at_block_end(merge->at[first]))
+    if (nuna_hop_block_full(merge->at[first]))
         merge->at[first] = next_block(sweep, merge->at[first]);
     return true;
 }
@@ -251,7 +246,7 @@ serve_link(struct nuna_noc *noc, struct nuna_lp *lp, uint32_t code, uint32_t dir
         bool last = (nuna_hop_there(hop) & mask) == goal;
         struct nuna_hop *tail = last ? done_tail : onward_tail;
         *tail++ = hop;
-        if (__builtin_expect(at_block_end(tail), 0))
+        if (__builtin_expect(nuna_hop_block_full(tail), 0))
             tail = fill_more(sweep, last ? done : onward, tail);
         done_tail = last ? tail : done_tail;
         onward_tail = last ? onward_tail : tail;

@@ -96,14 +96,19 @@ bool nuna_hop_queue_extend(struct nuna_sweep *sweep, struct nuna_hop_queue *queu
 
 #define NUNA_HOP_END UINT64_MAX
 
+/* Whether a place is behind the last one of a block. */
+static inline bool nuna_hop_block_full(const struct nuna_hop *place)
+{
+    return ((uintptr_t)place & (NUNA_HOP_BLOCK_BYTES - 1)) == 0;
+}
+
 static inline void nuna_hop_push(struct nuna_sweep *sweep, struct nuna_hop_queue *queue,
                                  struct nuna_hop hop)
 {
     if (__builtin_expect(!queue->tail, 0) && !nuna_hop_queue_extend(sweep, queue))
         return;
     *queue->tail++ = hop;
-    if (((uintptr_t)queue->tail & (NUNA_HOP_BLOCK_BYTES - 1)) == 0 &&
-        !nuna_hop_queue_extend(sweep, queue))
+    if (nuna_hop_block_full(queue->tail) && !nuna_hop_queue_extend(sweep, queue))
         queue->tail--;
     queue->tail->key = NUNA_HOP_END;
 }

@@ -229,7 +229,7 @@ static void enter_switch(struct nuna_gpu_lp *gpu, uint32_t handle)
         return;
     nuna_time in =
         nuna_scaleup_arrive(&gpu->scaleup, flight->port, gpu->lp->now, wire_bytes(gpu, flight));
-    if (gpu->straight_in) {
+    if (gpu->pod->straight_in) {
         gpu->lp->events++; /* the one that this saves */
         enter_port(gpu, handle, in);
         return;
@@ -400,21 +400,6 @@ void nuna_gpu_lp_run(struct nuna_gpu_lp *gpu, nuna_time end)
         gpu->lp->out_of_memory = true;
 }
 
-/* Whether a packet that is on the link to a port may be put into the mesh before it is in: packets
- * of a port come in one after the other, so that a router with one port takes them in that order
- * anyway. Not when a page has to be translated in between, nor when a run may be ended at any
- * moment, with the packet still on the link. */
-static bool can_go_straight_in(const struct nuna_pod *pod, const struct nuna_lp *lp)
-{
-    const struct nuna_topology *topology = &pod->topology;
-    for (uint32_t a = 0; a < topology->port_count; a++)
-        for (uint32_t b = 0; b < a; b++)
-            if (topology->port_router[a] == topology->port_router[b])
-                return false;
-    return !pod->noc.uniform && !lp->heaps && pod->translation == NUNA_TRANSLATION_OFF &&
-           pod->params->background.gemm_size == 0;
-}
-
 bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint32_t lp_index,
                       struct nuna_lp *lp, struct nuna_arena *arena, struct nuna_op_log *log,
                       struct nuna_op_trace *trace)
@@ -426,7 +411,6 @@ bool nuna_gpu_lp_init(struct nuna_gpu_lp *gpu, const struct nuna_pod *pod, uint3
     gpu->seen = pod->fold.seen ? &pod->fold.seen[(size_t)lp_index * pod->gpu_count] : NULL;
     gpu->lp = lp;
     gpu->trace = trace;
-    gpu->straight_in = can_go_straight_in(pod, lp);
     gpu->cus = calloc(pod->topology.cu_count + 1u, sizeof *gpu->cus); /* and the copy engine */
     gpu->plan_tb_count = plan_gpu->tb_count;
     gpu->tile_count =

@@ -55,6 +55,7 @@ struct nuna_pod {
     uint64_t prefetch_distance; /* bytes */
     uint32_t flit_bytes, control_bytes;
     uint32_t move_ends; /* most of any operation */
+    bool straight_in;   /* from the switch into the mesh, without an event at the port */
     uint32_t max_outstanding;
     nuna_time issue_interval;
     uint64_t reduce_rate;
@@ -128,12 +129,11 @@ struct nuna_gpu_lp {
     struct nuna_tile *tiles;
     uint32_t plan_tb_count, tile_count;
     struct nuna_exec exec;
-    struct nuna_mover **movers;       /* [threadblock], the proxy's last: pod/move.h */
-    struct nuna_held_signal *signals; /* [threadblock], the proxy's last */
-    struct nuna_arrival *arrivals;    /* [place]: scratch chunks, then slots of connections */
-    struct nuna_proxy *proxy;         /* or NULL: no channel goes through one */
-    struct nuna_op_trace *trace;      /* the pod's, by operation */
-    bool straight_in; /* from the switch into the mesh, without an event at the port */
+    struct nuna_mover **movers;          /* [threadblock], the proxy's last: pod/move.h */
+    struct nuna_held_signal *signals;    /* [threadblock], the proxy's last */
+    struct nuna_arrival *arrivals;       /* [place]: scratch chunks, then slots of connections */
+    struct nuna_proxy *proxy;            /* or NULL: no channel goes through one */
+    struct nuna_op_trace *trace;         /* the pod's, by operation */
     struct nuna_op_trace *channel_trace; /* of this GPU's channels: the last flag */
     struct nuna_latency latency;         /* of remote stores that landed here */
     uint64_t bytes_delivered;

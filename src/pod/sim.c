@@ -94,6 +94,21 @@ static bool place_background(struct nuna_sim *sim)
     return true;
 }
 
+/* Whether a packet that is on the link to a port may be put into the mesh before it is in: packets
+ * of a port come in one after the other, so that a router with one port takes them in that order
+ * anyway. Not when a page has to be translated in between, nor when a run may be ended at any
+ * moment, with the packet still on the link. */
+static bool can_go_straight_in(const struct nuna_pod *pod, bool plain)
+{
+    const struct nuna_topology *topology = &pod->topology;
+    for (uint32_t a = 0; a < topology->port_count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (topology->port_router[a] == topology->port_router[b])
+                return false;
+    return !pod->noc.uniform && !plain && pod->translation == NUNA_TRANSLATION_OFF &&
+           pod->params->background.gemm_size == 0;
+}
+
 static bool build_gpus(struct nuna_sim *sim)
 {
     struct nuna_pod *pod = &sim->pod;
@@ -106,6 +121,7 @@ static bool build_gpus(struct nuna_sim *sim)
     bool plain = sim->options.reference || !nuna_noc_can_sweep(&pod->noc);
     if (!sim->kernel || !sim->gpus || (plain && !nuna_kernel_use_reference(sim->kernel)))
         return false;
+    pod->straight_in = can_go_straight_in(pod, plain);
     for (uint32_t lp = 0; lp < count; lp++) {
         struct nuna_gpu_lp *gpu = &sim->gpus[lp];
         if (!nuna_gpu_lp_init(gpu, pod, lp, nuna_kernel_lp(sim->kernel, lp),
