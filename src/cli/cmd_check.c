@@ -131,14 +131,16 @@ static bool use_in_place(struct nuna_plan *plan, struct nuna_error *err)
     return true;
 }
 
-static bool check(const struct check_options *options, const char *name, struct nuna_config *config,
-                  struct nuna_error *err)
+static bool check(const struct check_options *options, const char *name,
+                  struct nuna_config **ret_config, struct nuna_error *err)
 {
     uint32_t gpus, channels;
     if (!parse_number("gpus", options->gpus, 1u << 20, &gpus, err) ||
-        !parse_number("channels", options->channels, 1024, &channels, err) ||
-        (options->config && !nuna_config_load(config, options->config, err)) ||
-        !nuna_config_set_list(config, options->set.items, options->set.count, err) ||
+        !parse_number("channels", options->channels, 1024, &channels, err))
+        return false;
+    struct nuna_config *config = *ret_config =
+        nuna_options_config(options->config, &options->set, err);
+    if (!config ||
         (options->size &&
          !nuna_config_set(config, "collective.size", options->size, "--size", err)) ||
         !nuna_config_check(config, err))
@@ -189,9 +191,8 @@ int nuna_cmd_check(int argc, char **argv)
                   "check: the plan is missing, expected e.g. nunasim check plan.json");
         return nuna_cli_report(&err);
     }
-    struct nuna_config *config = nuna_config_create();
-    bool good = config != NULL ? check(&options, args[0], config, &err)
-                               : nuna_fail_memory(&err, "the configuration");
+    struct nuna_config *config = NULL;
+    bool good = check(&options, args[0], &config, &err);
     nuna_config_destroy(config);
     return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }

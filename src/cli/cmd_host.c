@@ -52,13 +52,8 @@ static void set_sizes(struct host_run *run, uint64_t bytes)
 
 static bool prepare(struct host_run *run, struct nuna_error *err)
 {
-    run->config = nuna_config_create();
-    if (!run->config)
-        return nuna_fail_memory(err, "the configuration");
-    if (run->config_path && !nuna_config_load(run->config, run->config_path, err))
-        return false;
-    if (!nuna_config_set_list(run->config, run->set.items, run->set.count, err) ||
-        !nuna_host_options_apply(&run->host, run->config, err) ||
+    run->config = nuna_options_config(run->config_path, &run->set, err);
+    if (!run->config || !nuna_host_options_apply(&run->host, run->config, err) ||
         !nuna_config_check(run->config, err) ||
         !nuna_options_threads(run->threads, &run->thread_count, err) || !read_sweep(run, err))
         return false;

@@ -30,22 +30,13 @@ static bool write_map(const char *dir, const struct nuna_latency_map *map, struc
     return nuna_output_close(&file, !ferror(file.stream), err);
 }
 
-static bool load(struct nuna_config *config, const char *path, const struct nuna_opt_list *set,
-                 struct nuna_error *err)
-{
-    return (!path || nuna_config_load(config, path, err)) &&
-           nuna_config_set_list(config, set->items, set->count, err) &&
-           nuna_config_check(config, err);
-}
-
 static int map_whole(const char *path, const struct nuna_opt_list *set, const char *out)
 {
     struct nuna_error err;
     struct nuna_latency_map map = {0};
-    struct nuna_config *config = nuna_config_create();
-    bool done = config || nuna_fail_memory(&err, "the configuration");
-    done = done && load(config, path, set, &err) &&
-           nuna_latency_map_make(nuna_config_params(config), &map, &err);
+    struct nuna_config *config = nuna_options_config(path, set, &err);
+    bool done = config && nuna_config_check(config, &err) &&
+                nuna_latency_map_make(nuna_config_params(config), &map, &err);
     if (done) {
         printf("one store from GPU to GPU, uncontended, over every CU, port and stack:\n\n"
                "  %-12s %10s %10s %10s    %9s %9s\n",

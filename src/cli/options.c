@@ -152,3 +152,19 @@ bool nuna_options_threads(const char *text, uint32_t *ret_threads, struct nuna_e
            nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                      "--threads %.80s: expected a whole number from 1 to 256", text);
 }
+
+struct nuna_config *nuna_options_config(const char *path, const struct nuna_opt_list *set,
+                                        struct nuna_error *err)
+{
+    struct nuna_config *config = nuna_config_create();
+    if (!config) {
+        nuna_fail_memory(err, "the configuration");
+        return NULL;
+    }
+    if ((path && !nuna_config_load(config, path, err)) ||
+        !nuna_config_set_list(config, set->items, set->count, err)) {
+        nuna_config_destroy(config);
+        return NULL;
+    }
+    return config;
+}

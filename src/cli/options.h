@@ -2,6 +2,7 @@
 #ifndef NUNA_CLI_OPTIONS_H
 #define NUNA_CLI_OPTIONS_H
 
+#include "core/config.h"
 #include "core/error.h"
 
 enum nuna_opt_kind {
@@ -32,6 +33,11 @@ bool nuna_options_parse(int argc, char **argv, const struct nuna_opt *opts, size
 
 /* Prints the option lines, aligned, to standard output. */
 void nuna_options_help(const struct nuna_opt *opts, size_t opt_count);
+
+/* A configuration from the values of --config (may be NULL) and --set, not checked yet: other
+ * options may come on top. NULL on error; the caller destroys it. */
+struct nuna_config *nuna_options_config(const char *path, const struct nuna_opt_list *set,
+                                        struct nuna_error *err);
 
 /* Reads the value of --threads, 1 when it is NULL. */
 bool nuna_options_threads(const char *text, uint32_t *ret_threads, struct nuna_error *err);

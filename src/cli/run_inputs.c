@@ -43,13 +43,8 @@ static bool read_config(struct nuna_run *run, struct nuna_error *err)
 {
     char policy[64];
     const struct nuna_run_options *o = &run->options;
-    run->config = nuna_config_create();
-    if (!run->config)
-        return nuna_fail_memory(err, "the configuration");
-    if (o->config && !nuna_config_load(run->config, o->config, err))
-        return false;
-    return nuna_config_set_list(run->config, o->set.items, o->set.count, err) &&
-           set_option(run->config, "collective.size", o->size, "--size", err) &&
+    run->config = nuna_options_config(o->config, &o->set, err);
+    return run->config && set_option(run->config, "collective.size", o->size, "--size", err) &&
            set_option(run->config, "pod.gpus", o->gpus, "--gpus", err) &&
            set_option(run->config, "placement.policy",
                       policy_word(o->policy, policy, sizeof policy), "--policy", err) &&
