@@ -37,16 +37,20 @@ result() {
     for name in wall_s events_per_s peak_rss_bytes; do
       ! head -n 1 "$file" | grep -qw "$name" || names+=" $name"
     done
-    awk -f "$root/tools/csv.awk" -v mode=drop -v names="$names" "$file" >"$file.all"
-    rm "$file"
+    if [ -n "$names" ]; then
+      awk -f "$root/tools/csv.awk" -v mode=drop -v names="$names" "$file" | tr '|' ',' >"$file.all"
+      rm "$file"
+    else
+      mv "$file" "$file.all"
+    fi
   done
 }
 
 # Only the columns of the old table, in its order.
 common_columns() {
-  awk -F'|' 'NR == FNR { if (FNR == 1) for (i = 1; i <= NF; i++) want[i] = $i; n = NF; nextfile }
+  awk -F, 'NR == FNR { if (FNR == 1) for (i = 1; i <= NF; i++) want[i] = $i; n = NF; nextfile }
     FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-    { line = ""; for (i = 2; i <= n; i++) line = line "|" ((want[i] in at) ? $at[want[i]] : "(gone)"); print line }' "$1" "$2"
+    { line = ""; for (i = 1; i <= n; i++) line = line "," ((want[i] in at) ? $at[want[i]] : "(gone)"); print line }' "$1" "$2"
 }
 
 same() {
