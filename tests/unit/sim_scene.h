@@ -4,7 +4,7 @@
 
 #include "collectives/plan_build.h"
 #include "collectives/plan_io.h"
-#include "pod/sim_private.h"
+#include "drained.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -60,17 +60,28 @@ static inline struct nuna_plan *generate(enum nuna_collective collective,
     return plan;
 }
 
+static inline struct nuna_sim *simulate_with(const struct nuna_params *params,
+                                             const struct nuna_plan *plan,
+                                             const struct nuna_sim_options *options,
+                                             struct nuna_result *result)
+{
+    struct nuna_error err;
+    struct nuna_sim *sim = nuna_sim_create(params, plan, options, &err);
+    cr_assert_not_null(sim, "%s", err.message);
+    cr_assert(nuna_sim_run(sim, result, &err), "%s", err.message);
+    /* A background kernel is left where it is when the collective is done. */
+    if (result->status == NUNA_SIM_COMPLETE && params->background.gemm_size == 0)
+        contract_drained(sim, result);
+    return sim;
+}
+
 static inline struct nuna_sim *simulate_until(const struct nuna_params *params,
                                               const struct nuna_plan *plan, uint64_t size,
                                               uint32_t threads, const volatile sig_atomic_t *stop,
                                               struct nuna_result *result)
 {
-    struct nuna_error err;
     struct nuna_sim_options options = {.size = size, .threads = threads, .stop = stop};
-    struct nuna_sim *sim = nuna_sim_create(params, plan, &options, &err);
-    cr_assert_not_null(sim, "%s", err.message);
-    cr_assert(nuna_sim_run(sim, result, &err), "%s", err.message);
-    return sim;
+    return simulate_with(params, plan, &options, result);
 }
 
 static inline struct nuna_sim *simulate(const struct nuna_params *params,

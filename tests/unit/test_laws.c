@@ -109,12 +109,7 @@ static void check_conservation(const struct scene *scene)
         for (uint32_t c = 0; c < gpu->hbm.channel_count; c++)
             accessed += gpu->hbm.channel[c].bytes;
         check_port_attachments(gpu, plan->name);
-        for (uint32_t cu = 0; cu < sim->pod.topology.cu_count; cu++)
-            cr_assert_eq(gpu->cus[cu].outstanding, 0, "%s: CU %u", plan->name, cu);
         stores += gpu->latency.count;
-        cr_assert_eq(gpu->flights.in_use, 0, "%s: GPU %u keeps flights", plan->name, g);
-        cr_assert_eq(gpu->lp->blocks.in_use, 0, "%s: GPU %u keeps blocks", plan->name, g);
-        cr_assert_eq(gpu->exec.unfinished, 0);
     }
     cr_assert_eq(accessed, due, "%s: memory moved %" PRIu64 " bytes, expected %" PRIu64, plan->name,
                  accessed, due);
@@ -278,6 +273,7 @@ Test(laws, two_simulations_in_one_process)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 2; i++) {
         cr_assert(sides[i].fine);
+        contract_drained(sides[i].sim, &sides[i].result);
         cr_assert_eq(digest_of(sides[i].sim, &sides[i].result), alone[i], "simulation %d", i);
         nuna_sim_destroy(sides[i].sim);
         nuna_plan_destroy(plans[i]);

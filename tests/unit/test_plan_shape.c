@@ -231,6 +231,8 @@ static struct nuna_result run_exchange(const char *proto, uint32_t chunks, uint6
     struct nuna_result result;
     struct nuna_sim *sim = nuna_sim_create(&params, plan, &options, &err);
     cr_assert(sim != NULL && nuna_sim_run(sim, &result, &err), "%s", err.message);
+    if (result.status == NUNA_SIM_COMPLETE)
+        contract_drained(sim, &result);
     nuna_sim_destroy(sim);
     nuna_plan_destroy(plan);
     return result;
