@@ -1,6 +1,8 @@
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
+#include "collectives/read/read.h"
 #include "core/config.h"
 #include "core/units.h"
 

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "collectives/plan_io.h"
+#include "collectives/generate/generate.h"
+#include "collectives/write/write.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 #include "cli/output_dir.h"
 #include "cli/run.h"
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
+#include "collectives/read/read.h"
 #include "core/units.h"
 #include "gpu/placement.h"
 #include <inttypes.h>

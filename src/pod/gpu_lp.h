@@ -3,7 +3,7 @@
 #ifndef NUNA_POD_GPU_LP_H
 #define NUNA_POD_GPU_LP_H
 
-#include "collectives/exec.h"
+#include "collectives/exec/exec.h"
 #include "core/group.h"
 #include "core/kernel.h"
 #include "core/latency.h"

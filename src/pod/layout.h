@@ -12,7 +12,7 @@
 #ifndef NUNA_POD_LAYOUT_H
 #define NUNA_POD_LAYOUT_H
 
-#include "collectives/plan_shape.h"
+#include "collectives/plan/shape.h"
 
 struct nuna_chunk_place {
     uint64_t position, bytes; /* bytes of data */

@@ -2,7 +2,7 @@
 #ifndef NUNA_POD_SIM_H
 #define NUNA_POD_SIM_H
 
-#include "collectives/plan.h"
+#include "collectives/plan/plan.h"
 #include "core/error.h"
 #include "core/latency.h"
 #include "core/params.h"

@@ -2,7 +2,7 @@
 #ifndef NUNA_POD_WORKLOAD_H
 #define NUNA_POD_WORKLOAD_H
 
-#include "collectives/plan.h"
+#include "collectives/plan/plan.h"
 #include "gpu/placement.h"
 #include "pod/layout.h"
 

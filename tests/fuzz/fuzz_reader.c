@@ -1,7 +1,9 @@
 /* One input for the plan readers, as libFuzzer calls it. FUZZ_XML and FUZZ_JSON1 keep to one
  * reader: what would go to another is left alone. What is read is also checked, unless that would
  * take long. */
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/plan/shape.h"
+#include "collectives/read/read.h"
 
 #include <stdlib.h>
 #include <string.h>

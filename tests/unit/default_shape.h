@@ -2,7 +2,8 @@
 #ifndef NUNA_TESTS_DEFAULT_SHAPE_H
 #define NUNA_TESTS_DEFAULT_SHAPE_H
 
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/plan/shape.h"
 
 static inline struct nuna_params default_params(void)
 {

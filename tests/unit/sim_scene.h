@@ -2,8 +2,8 @@
 #ifndef NUNA_TESTS_SIM_SCENE_H
 #define NUNA_TESTS_SIM_SCENE_H
 
-#include "collectives/plan_build.h"
-#include "collectives/plan_io.h"
+#include "collectives/generate/generate.h"
+#include "collectives/plan/build.h"
 #include "drained.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,9 @@
 /* The plan executor over an ideal machine of constant latencies, against a naive reference that
  * polls, and against times by hand. */
-#include "collectives/exec.h"
-#include "collectives/plan_build.h"
-#include "collectives/plan_io.h"
+#include "collectives/exec/exec.h"
+#include "collectives/generate/generate.h"
+#include "collectives/plan/build.h"
+#include "collectives/plan/shape.h"
 
 #include "default_shape.h"
 

@@ -1,7 +1,9 @@
 /* Where chunks lie: no overlap, gaps only before page boundaries, and the relative order that makes
  * every GPU's memory look the same from its own seat. */
-#include "collectives/plan_build.h"
-#include "collectives/plan_io.h"
+#include "collectives/generate/generate.h"
+#include "collectives/plan/build.h"
+#include "collectives/plan/shape.h"
+#include "collectives/read/read.h"
 #include "pod/layout.h"
 
 #include "default_shape.h"

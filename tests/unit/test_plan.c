@@ -1,5 +1,6 @@
 /* Chunk arithmetic, the generator and the builtin: text. */
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
 
 #include "default_shape.h"
 

@@ -1,5 +1,6 @@
 /* The plan checker against plans with one fault each. */
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
 
 #include "default_shape.h"
 

@@ -1,5 +1,8 @@
 /* The plan reader: malformed files and their messages, round trips, real files. */
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
+#include "collectives/read/read.h"
+#include "collectives/write/write.h"
 
 #include "default_shape.h"
 

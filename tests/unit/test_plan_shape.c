@@ -2,9 +2,12 @@
  * allow, against hand-made exchanges. */
 #include "sim_scene.h"
 
+#include "collectives/generate/generate.h"
+#include "collectives/read/read.h"
 #include "default_shape.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

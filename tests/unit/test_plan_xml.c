@@ -1,5 +1,8 @@
 /* MSCCL XML: what a file says between its lines, and files that are written. */
-#include "collectives/plan_io.h"
+#include "collectives/check/check.h"
+#include "collectives/generate/generate.h"
+#include "collectives/read/read.h"
+#include "collectives/write/write.h"
 
 #include "default_shape.h"
 

@@ -1,4 +1,5 @@
 /* Reverse translation in whole simulations: closed forms, conservation, symmetry of nodes. */
+#include "collectives/check/check.h"
 #include "core/group.h"
 #include "pod/translation.h"
 #include "sim_scene.h"
