@@ -2,7 +2,7 @@
  * folded run is the unfolded one. */
 #include "sim_scene.h"
 
-enum { GPUS = 12, NODE = 4, ODD = 5 /* the GPU that is changed */ };
+enum { GPUS = 12, NODE = 4, ODD = GPUS - 1 /* the GPU that is changed */ };
 
 static struct nuna_plan *alike(enum nuna_collective collective, uint32_t gpus, uint32_t node)
 {
@@ -180,7 +180,7 @@ static void swap_ids(uint32_t *a, uint32_t *b)
     X(destination_buffer, destination(p)->buffer ^= NUNA_BUF_SCRATCH)                              \
     X(destination_chunk, destination(p)->index ^= 1)                                               \
     X(destination_chunks, destination(p)->count++)                                                 \
-    X(threadblock_operations, p->tbs[1].op_count--)                                                \
+    X(threadblock_operations, p->tbs[p->gpu->tb_count - 1].op_count--)                             \
     X(threadblocks, p->gpu->tb_count--)                                                            \
     X(channels, p->gpu->channel_count--)                                                           \
     X(channel_end, swap_ids(&p->channels[0].peer_channel, &p->channels[1].peer_channel))           \
