@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 #include "collectives/check/check.h"
 #include "collectives/generate/generate.h"

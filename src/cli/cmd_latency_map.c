@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/output_dir.h"
 #include "core/config.h"

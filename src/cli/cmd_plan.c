@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 #include "collectives/generate/generate.h"
 #include "collectives/write/write.h"

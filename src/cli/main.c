@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/messages.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,29 +24,6 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 static const char short_help[] = "usage: nunasim --config FILE --plan PLAN [--set KEY=VALUE]...\n"
                                  "       nunasim COMMAND ...\n"
                                  "       nunasim --help\n";
-
-int nuna_cli_report(const struct nuna_error *err)
-{
-    fflush(stdout); /* so that what was printed before the error stands before it */
-    fprintf(stderr, "nunasim: error: %s\n", err->message);
-    return (int)err->code;
-}
-
-#define WARNINGS_SHOWN 8
-
-void nuna_cli_warn(const char *source, const char *lines)
-{
-    size_t count = 0;
-    for (const char *line = lines; line != NULL && *line != '\0'; count++) {
-        size_t length = strcspn(line, "\n");
-        if (count < WARNINGS_SHOWN)
-            fprintf(stderr, "nunasim: warning: %s%s%.*s\n", source == NULL ? "" : source,
-                    source == NULL ? "" : ": ", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-    if (count > WARNINGS_SHOWN)
-        fprintf(stderr, "nunasim: warning: and %zu more\n", count - WARNINGS_SHOWN);
-}
 
 static int help(void)
 {

@@ -1,6 +1,6 @@
 /* What a person reads after a run. */
-#ifndef NUNA_CLI_RUN_REPORT_H
-#define NUNA_CLI_RUN_REPORT_H
+#ifndef NUNA_CLI_RUN_SCREEN_H
+#define NUNA_CLI_RUN_SCREEN_H
 
 #include "core/params.h"
 #include "pod/report.h"

@@ -1,6 +1,6 @@
 /* One simulation, or one per granularity of the routing domains. */
-#include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/run/simulate.h"
+#include "cli/signals.h"
 #include "gpu/placement.h"
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,8 +1,8 @@
 /* The parts of the verb that runs a collective: inputs, simulation, outputs. */
-#ifndef NUNA_CLI_RUN_H
-#define NUNA_CLI_RUN_H
+#ifndef NUNA_CLI_RUN_RUN_H
+#define NUNA_CLI_RUN_RUN_H
 
-#include "cli/host_options.h"
+#include "cli/host/options.h"
 #include "cli/options.h"
 #include "core/config.h"
 #include "host/host_report.h"
@@ -27,16 +27,5 @@ struct nuna_run {
     char out[4096], policy[32];
     struct nuna_run_info info;
 };
-
-/* Reads and checks all inputs, names the output folder and makes it. */
-bool nuna_run_prepare(struct nuna_run *run, struct nuna_error *err);
-
-/* Simulates; by domains as the options say, or by every granularity to keep the fastest. */
-bool nuna_run_simulate(struct nuna_run *run, struct nuna_result *result, struct nuna_error *err);
-
-/* Writes every file of the run and, unless it is quiet, their names. */
-bool nuna_run_write(struct nuna_run *run, const struct nuna_result *result, struct nuna_error *err);
-
-struct nuna_host_view nuna_run_transfers(const struct nuna_run *run);
 
 #endif

@@ -20,9 +20,4 @@ bool nuna_host_options_plan(const struct nuna_host_options *options,
                             const struct nuna_params *params, uint32_t gpus,
                             struct nuna_host_plan *ret_plan, struct nuna_error *err);
 
-/* What a person reads about transfers that are done. */
-void nuna_print_transfers(struct nuna_host_view view, nuna_time elapsed);
-void nuna_print_sweep_head(const struct nuna_host_plan *plan);
-void nuna_print_sweep_row(struct nuna_host_view view, uint64_t bytes);
-
 #endif

@@ -1,5 +1,5 @@
-#include "cli/run_report.h"
-#include "cli/cli.h"
+#include "cli/run/screen.h"
+#include "cli/messages.h"
 #include "core/units.h"
 #include <inttypes.h>
 #include <string.h>
@@ -7,18 +7,6 @@
 static const char *quantity(int64_t value, enum nuna_quantity kind, char *buffer)
 {
     return nuna_units_format(value, kind, "", buffer, 48);
-}
-
-/* A time in the unit that suits it, three decimals. */
-static const char *duration(nuna_time ps, char *buffer)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    double value = (double)ps / 1e3;
-    unsigned unit = 0;
-    for (; value >= 1000 && unit < 3; unit++)
-        value /= 1000;
-    snprintf(buffer, 48, "%.3f %s", value, units[unit]);
-    return buffer;
 }
 
 void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params *params)
@@ -56,10 +44,10 @@ static void print_stores(const struct nuna_result *result)
 {
     char mean[48], p50[48], p99[48], max[48];
     printf("stores    %" PRIu64 ", one-way latency mean %s, p50 %s, p99 %s, max %s, skew %.2f\n",
-           result->stores, duration(nuna_latency_mean(result->latency), mean),
-           duration(nuna_latency_quantile(result->latency, 500), p50),
-           duration(nuna_latency_quantile(result->latency, 990), p99),
-           duration(result->latency->max, max), nuna_latency_skew(result->latency));
+           result->stores, nuna_duration_text(nuna_latency_mean(result->latency), mean),
+           nuna_duration_text(nuna_latency_quantile(result->latency, 500), p50),
+           nuna_duration_text(nuna_latency_quantile(result->latency, 990), p99),
+           nuna_duration_text(result->latency->max, max), nuna_latency_skew(result->latency));
     printf("bytes     %" PRIu64 " delivered of %" PRIu64 " requested\n", result->bytes_delivered,
            result->bytes_requested);
 }
@@ -73,8 +61,9 @@ static void print_translation(const struct nuna_translation_result *t)
     printf("translated %" PRIu64
            ", mean %s, max %s; %.1f %% hit the L1 TLB, %.1f %% joined a miss; "
            "%" PRIu64 " walks\n",
-           t->requests, duration(t->latency_sum / t->requests, mean), duration(t->latency_max, max),
-           share * (double)t->l1_hits, share * (double)t->l1_merged, t->walks);
+           t->requests, nuna_duration_text(t->latency_sum / t->requests, mean),
+           nuna_duration_text(t->latency_max, max), share * (double)t->l1_hits,
+           share * (double)t->l1_merged, t->walks);
 }
 
 static void print_binding(const struct nuna_result *result)
@@ -94,7 +83,7 @@ static void print_binding(const struct nuna_result *result)
             *c = ' ';
     printf("binding   %s%s%s of GPU %u, %.1f %% busy, longest wait %s\n",
            share < 50 ? "latency; the busiest resource is " : "", kind, r->name, r->gpu, share,
-           duration(r->max_wait, wait));
+           nuna_duration_text(r->max_wait, wait));
 }
 
 static void print_path(const struct nuna_result *result)
@@ -121,11 +110,11 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     char text[48];
     if (result->status == NUNA_SIM_COMPLETE) {
         printf("\ntime      %s, algorithm bandwidth %.3f GB/s, bus bandwidth %.3f GB/s\n",
-               duration(result->time, text),
+               nuna_duration_text(result->time, text),
                (double)nuna_algorithm_bandwidth(info->size, result->time) / 1e3,
                (double)nuna_bus_bandwidth(info->plan, info->size, result->time) / 1e3);
     } else {
-        printf("\nincomplete after %s of simulated time\n", duration(result->time, text));
+        printf("\nincomplete after %s of simulated time\n", nuna_duration_text(result->time, text));
     }
     print_domains(info);
     print_stores(result);

@@ -1,7 +1,10 @@
 #include "cli/cli.h"
-#include "cli/host_options.h"
+#include "cli/host/options.h"
+#include "cli/host/screen.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/output_dir.h"
+#include "cli/signals.h"
 #include "core/units.h"
 #include <inttypes.h>
 #include <stdio.h>
