@@ -1,7 +1,7 @@
-#include "cli/cli.h"
-#include "cli/messages.h"
-#include "cli/options.h"
-#include "cli/output_dir.h"
+#include "cli/cmd_latency_map.h"
+#include "cli/common/messages.h"
+#include "cli/common/options.h"
+#include "cli/common/output_dir.h"
 #include "core/config.h"
 #include "pod/latency_map.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-#include "cli/cli.h"
-#include "cli/messages.h"
-#include "cli/options.h"
+#include "cli/cmd_params.h"
+#include "cli/common/messages.h"
+#include "cli/common/options.h"
 #include "core/params.h"
 
 #include <stdio.h>

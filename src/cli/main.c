@@ -1,5 +1,10 @@
-#include "cli/cli.h"
-#include "cli/messages.h"
+#include "cli/cmd_check.h"
+#include "cli/cmd_latency_map.h"
+#include "cli/cmd_params.h"
+#include "cli/cmd_plan.h"
+#include "cli/common/messages.h"
+#include "cli/host/cmd_host.h"
+#include "cli/run/cmd_run.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
-#include "cli/cli.h"
+#include "cli/host/cmd_host.h"
+#include "cli/common/messages.h"
+#include "cli/common/options.h"
+#include "cli/common/output_dir.h"
+#include "cli/common/signals.h"
 #include "cli/host/options.h"
 #include "cli/host/screen.h"
-#include "cli/messages.h"
-#include "cli/options.h"
-#include "cli/output_dir.h"
-#include "cli/signals.h"
 #include "core/units.h"
 #include <inttypes.h>
 #include <stdio.h>

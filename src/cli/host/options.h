@@ -2,7 +2,7 @@
 #ifndef NUNA_CLI_HOST_OPTIONS_H
 #define NUNA_CLI_HOST_OPTIONS_H
 
-#include "cli/options.h"
+#include "cli/common/options.h"
 #include "core/config.h"
 #include "host/host_report.h"
 

@@ -1,5 +1,5 @@
 #include "cli/host/screen.h"
-#include "cli/messages.h"
+#include "cli/common/messages.h"
 #include "core/units.h"
 #include <stdio.h>
 

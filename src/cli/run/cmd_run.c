@@ -1,11 +1,11 @@
-#include "cli/cli.h"
+#include "cli/run/cmd_run.h"
+#include "cli/common/messages.h"
+#include "cli/common/signals.h"
 #include "cli/host/screen.h"
-#include "cli/messages.h"
 #include "cli/run/inputs.h"
 #include "cli/run/outputs.h"
 #include "cli/run/screen.h"
 #include "cli/run/simulate.h"
-#include "cli/signals.h"
 #include "pod/placement_report.h"
 #include <stdio.h>
 #include <stdlib.h>

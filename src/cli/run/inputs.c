@@ -1,7 +1,7 @@
 /* What a run reads: configuration, plan, transfers, and the name of its output folder. */
 #include "cli/run/inputs.h"
-#include "cli/messages.h"
-#include "cli/output_dir.h"
+#include "cli/common/messages.h"
+#include "cli/common/output_dir.h"
 #include "collectives/check/check.h"
 #include "collectives/generate/generate.h"
 #include "collectives/read/read.h"

@@ -1,6 +1,6 @@
 /* The files of a run. */
 #include "cli/run/outputs.h"
-#include "cli/output_dir.h"
+#include "cli/common/output_dir.h"
 #include "pod/placement_report.h"
 #include "pod/transfers.h"
 #include "pod/translation_report.h"

@@ -2,8 +2,8 @@
 #ifndef NUNA_CLI_RUN_RUN_H
 #define NUNA_CLI_RUN_RUN_H
 
+#include "cli/common/options.h"
 #include "cli/host/options.h"
-#include "cli/options.h"
 #include "core/config.h"
 #include "host/host_report.h"
 #include "pod/report.h"

@@ -1,6 +1,6 @@
 /* One simulation, or one per granularity of the routing domains. */
 #include "cli/run/simulate.h"
-#include "cli/signals.h"
+#include "cli/common/signals.h"
 #include "gpu/placement.h"
 #include <stdio.h>
 #include <sys/resource.h>

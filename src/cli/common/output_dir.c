@@ -1,4 +1,4 @@
-#include "cli/output_dir.h"
+#include "cli/common/output_dir.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/common/options.h"
 #include "core/units.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A run's output folder: each file is written under a temporary name and renamed when it is whole,
  * so that a reader never sees half a file and runs in one folder do not clash. */
-#ifndef NUNA_CLI_OUTPUT_DIR_H
-#define NUNA_CLI_OUTPUT_DIR_H
+#ifndef NUNA_CLI_COMMON_OUTPUT_DIR_H
+#define NUNA_CLI_COMMON_OUTPUT_DIR_H
 
 #include "core/error.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Table-driven command-line options, shared by all verbs. */
-#ifndef NUNA_CLI_OPTIONS_H
-#define NUNA_CLI_OPTIONS_H
+#ifndef NUNA_CLI_COMMON_OPTIONS_H
+#define NUNA_CLI_COMMON_OPTIONS_H
 
 #include "core/config.h"
 #include "core/error.h"

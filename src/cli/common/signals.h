@@ -1,6 +1,6 @@
 /* SIGINT and SIGTERM as a flag. */
-#ifndef NUNA_CLI_SIGNALS_H
-#define NUNA_CLI_SIGNALS_H
+#ifndef NUNA_CLI_COMMON_SIGNALS_H
+#define NUNA_CLI_COMMON_SIGNALS_H
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* What the command says on standard error, and the words of sentences. */
-#ifndef NUNA_CLI_MESSAGES_H
-#define NUNA_CLI_MESSAGES_H
+#ifndef NUNA_CLI_COMMON_MESSAGES_H
+#define NUNA_CLI_COMMON_MESSAGES_H
 
 #include "core/error.h"
 

@@ -1,4 +1,4 @@
-#include "cli/signals.h"
+#include "cli/common/signals.h"
 
 /* A signal handler can reach nothing else. */
 static volatile sig_atomic_t stop_requested;

@@ -1,4 +1,4 @@
-#include "cli/messages.h"
+#include "cli/common/messages.h"
 
 #include <stdio.h>
 #include <string.h>
