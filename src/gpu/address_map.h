@@ -2,12 +2,13 @@
  * functions.
  *
  * A GPU's collective buffers lie one after the other in a virtual image that starts at 0
- * (pod/layout.h); a position is a byte offset in it. The page table gives each page its physical
- * frame. The upper bits of a physical address name a segment; a segment has a NAR granularity, the
- * number of domains that it cuts the I/O ports into (1 is the baseline: all ports), and is itself
- * cut into one region per domain and stack. Within a page the channel and the port follow the line
- * number, from a start that is a hash of the page: neighbouring lines never share them, and streams
- * that begin at page boundaries do not march in step. Source: NUNA sections 4.1 and 5.3, figure 5.
+ * (placement/layout.h); a position is a byte offset in it. The page table gives each page its
+ * physical frame. The upper bits of a physical address name a segment; a segment has a NAR
+ * granularity, the number of domains that it cuts the I/O ports into (1 is the baseline: all
+ * ports), and is itself cut into one region per domain and stack. Within a page the channel and the
+ * port follow the line number, from a start that is a hash of the page: neighbouring lines never
+ * share them, and streams that begin at page boundaries do not march in step. Source: NUNA
+ * sections 4.1 and 5.3, figure 5.
  */
 #ifndef NUNA_GPU_ADDRESS_MAP_H
 #define NUNA_GPU_ADDRESS_MAP_H

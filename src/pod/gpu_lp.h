@@ -11,12 +11,12 @@
 #include "gpu/cu.h"
 #include "gpu/flight.h"
 #include "gpu/hbm.h"
-#include "gpu/placement.h"
 #include "gpu/topology.h"
 #include "mmu/link_mmu.h"
 #include "noc/mesh.h"
+#include "placement/layout.h"
+#include "placement/placement.h"
 #include "pod/fold.h"
-#include "pod/layout.h"
 #include "scaleup/clos.h"
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/sim.h"
+#include "placement/workload.h"
 #include "pod/move.h"
 #include "pod/sim_private.h"
 #include "pod/translation.h"
-#include "pod/workload.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

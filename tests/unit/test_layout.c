@@ -4,7 +4,7 @@
 #include "collectives/plan/build.h"
 #include "collectives/plan/shape.h"
 #include "collectives/read/read.h"
-#include "pod/layout.h"
+#include "placement/layout.h"
 
 #include "default_shape.h"
 

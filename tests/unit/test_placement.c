@@ -1,5 +1,5 @@
 /* Placement: Algorithm 1 line by line, the other policies, routing domains. */
-#include "gpu/placement.h"
+#include "placement/placement.h"
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "collectives/generate/generate.h"
 #include "collectives/read/read.h"
 #include "core/units.h"
-#include "gpu/placement.h"
+#include "placement/placement.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

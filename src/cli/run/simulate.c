@@ -1,7 +1,7 @@
 /* One simulation, or one per granularity of the routing domains. */
 #include "cli/run/simulate.h"
 #include "cli/common/signals.h"
-#include "gpu/placement.h"
+#include "placement/placement.h"
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>

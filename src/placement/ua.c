@@ -1,4 +1,4 @@
-#include "gpu/placement.h"
+#include "placement/placement.h"
 #include <stdlib.h>
 
 static uint32_t gcd(uint32_t a, uint32_t b)

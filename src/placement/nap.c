@@ -2,7 +2,7 @@
  * the domains; in its domain a threadblock takes the first CU, by distance to the domain's ports,
  * whose budget of requests fits it, and its chunks' pages the nearest stack whose budget of bytes
  * fits them. NAP* places threadblocks only. */
-#include "gpu/placement_private.h"
+#include "placement/private.h"
 #include <stdlib.h>
 
 struct nap {

@@ -1,4 +1,4 @@
-#include "pod/workload.h"
+#include "placement/workload.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* NAR domains of one GPU: contiguous groups of I/O ports, and what is near them. Source: NUNA
  * section 4.1.2. */
-#ifndef NUNA_GPU_DOMAINS_H
-#define NUNA_GPU_DOMAINS_H
+#ifndef NUNA_PLACEMENT_DOMAINS_H
+#define NUNA_PLACEMENT_DOMAINS_H
 
 #include "gpu/topology.h"
 

@@ -1,5 +1,5 @@
 /* Algorithm 1, first phase. */
-#include "gpu/placement.h"
+#include "placement/placement.h"
 #include <stdlib.h>
 #include <string.h>
 

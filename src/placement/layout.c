@@ -1,4 +1,4 @@
-#include "pod/layout.h"
+#include "placement/layout.h"
 #include "core/group.h"
 #include <stdlib.h>
 #include <string.h>

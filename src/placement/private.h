@@ -1,8 +1,8 @@
-/* What the policies share. Private to src/gpu. */
-#ifndef NUNA_GPU_PLACEMENT_PRIVATE_H
-#define NUNA_GPU_PLACEMENT_PRIVATE_H
+/* What the policies share. Private to src/placement. */
+#ifndef NUNA_PLACEMENT_PRIVATE_H
+#define NUNA_PLACEMENT_PRIVATE_H
 
-#include "gpu/placement.h"
+#include "placement/placement.h"
 
 struct nuna_placing {
     const struct nuna_placement_spec *spec;

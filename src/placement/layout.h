@@ -9,8 +9,8 @@
  * is the GPU's own block of the larger. Scratch that holds packets is twice as long. The slots of
  * the connections that the GPU receives from lie between the buffers and the flags.
  */
-#ifndef NUNA_POD_LAYOUT_H
-#define NUNA_POD_LAYOUT_H
+#ifndef NUNA_PLACEMENT_LAYOUT_H
+#define NUNA_PLACEMENT_LAYOUT_H
 
 #include "collectives/plan/shape.h"
 

@@ -1,10 +1,10 @@
-/* The plan as the placement sees it, and the place of the flags. Private to src/pod. */
-#ifndef NUNA_POD_WORKLOAD_H
-#define NUNA_POD_WORKLOAD_H
+/* The plan as the placement sees it, and the place of the flags. */
+#ifndef NUNA_PLACEMENT_WORKLOAD_H
+#define NUNA_PLACEMENT_WORKLOAD_H
 
 #include "collectives/plan/plan.h"
-#include "gpu/placement.h"
-#include "pod/layout.h"
+#include "placement/layout.h"
+#include "placement/placement.h"
 
 /* One entry per threadblock of the plan, in its order, each chunk once. Room for the flags is part
  * of each image. False on lack of memory; finish either way. */

@@ -1,5 +1,5 @@
-#include "gpu/placement.h"
-#include "gpu/placement_private.h"
+#include "placement/placement.h"
+#include "placement/private.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/domains.h"
+#include "placement/domains.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,12 +5,12 @@
  * The workload is what a compiler knows of a plan: for each threadblock, in the plan's order, the
  * chunks that it touches. A chunk is a run of bytes in one GPU's memory.
  */
-#ifndef NUNA_GPU_PLACEMENT_H
-#define NUNA_GPU_PLACEMENT_H
+#ifndef NUNA_PLACEMENT_PLACEMENT_H
+#define NUNA_PLACEMENT_PLACEMENT_H
 
 #include "gpu/address_map.h"
-#include "gpu/domains.h"
 #include "gpu/topology.h"
+#include "placement/domains.h"
 
 enum nuna_access_kind {
     NUNA_ACCESS_LOAD,         /* of the threadblock's own GPU's memory */

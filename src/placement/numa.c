@@ -1,7 +1,7 @@
 /* NUMA: memory round-robin; each threadblock on the free CU nearest to the stack of the first page
  * that it loads. One threadblock to a CU until all have one: a page's threadblocks spread around
  * its stack. Source: NUNA section 5.3. */
-#include "gpu/placement_private.h"
+#include "placement/private.h"
 #include <stdlib.h>
 
 /* CUs of each stack, near ones first. */
