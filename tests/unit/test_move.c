@@ -108,32 +108,38 @@ Test(move, one_source_many_destinations)
         }
 }
 
+static void check_sum(uint32_t operands, uint32_t far, uint64_t lines)
+{
+    struct nuna_params p = machine();
+    struct times t = times_of(&p);
+    struct script s;
+    nuna_time in = 0;
+    p.gpu.reduce_rate = 3000000000;
+    script_open(&s, 2, 3);
+    script_block(&s);
+    script_op(&s, NUNA_OP_REDUCE);
+    for (uint32_t i = 0; i < operands; i++) {
+        nuna_time back = i * SLOT + (far >> i & 1 ? t.fetch : t.load);
+        script_from(&s, far >> i & 1, NUNA_BUF_INPUT, i, 1);
+        in = back > in ? back : in;
+    }
+    script_to(&s, 1, NUNA_BUF_OUTPUT, 0, 1);
+    script_to(&s, 0, NUNA_BUF_OUTPUT, 1, 1);
+    struct nuna_plan *plan = script_close(&s);
+    nuna_time work = wire((uint64_t)operands * LINE, p.gpu.reduce_rate);
+    nuna_sim_destroy(
+        run(&p, plan, lines * LINE, "sum", in + lines * work + (2 * lines - 1) * SLOT + t.store));
+    nuna_plan_destroy(plan);
+}
+
 /* The sum waits for the last operand, takes the unit for all of them, and goes to every
  * destination. */
 Test(move, sums_of_near_and_far)
 {
-    struct nuna_params p = machine();
-    struct times t = times_of(&p);
-    p.gpu.reduce_rate = 3000000000;
-    for (uint32_t far = 1; far < 8; far++)
-        for (uint64_t lines = 1; lines <= 4; lines++) {
-            struct script s;
-            nuna_time in = 0, work = wire(UINT64_C(3) * LINE, p.gpu.reduce_rate);
-            script_open(&s, 2, 3);
-            script_block(&s);
-            script_op(&s, NUNA_OP_REDUCE);
-            for (uint32_t i = 0; i < 3; i++) {
-                nuna_time back = i * SLOT + (far >> i & 1 ? t.fetch : t.load);
-                script_from(&s, far >> i & 1, NUNA_BUF_INPUT, i, 1);
-                in = back > in ? back : in;
-            }
-            script_to(&s, 1, NUNA_BUF_OUTPUT, 0, 1);
-            script_to(&s, 0, NUNA_BUF_OUTPUT, 1, 1);
-            struct nuna_plan *plan = script_close(&s);
-            nuna_time due = in + lines * work + (2 * lines - 1) * SLOT + t.store;
-            nuna_sim_destroy(run(&p, plan, lines * LINE, "sum", due));
-            nuna_plan_destroy(plan);
-        }
+    for (uint32_t operands = 2; operands <= 3; operands++)
+        for (uint32_t far = 1; far < 1u << operands; far++)
+            for (uint64_t lines = 1; lines <= 4; lines++)
+                check_sum(operands, far, lines);
 }
 
 /* The unit's window counts every load and every store of a move. */
