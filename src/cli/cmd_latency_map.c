@@ -3,7 +3,7 @@
 #include "cli/common/options.h"
 #include "cli/common/output_dir.h"
 #include "core/config.h"
-#include "pod/latency_map.h"
+#include "pod/report/latency_map.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * representative's, relabelled, at all times: the model breaks ties by relative position only. So
  * the representatives' traffic to GPU d arrives at d's representative, as coming from whoever the
  * sender becomes when d is moved there. Exactness is proved for the given input by comparing every
- * GPU's part of it with its representative's. Private to src/pod.
+ * GPU's part of it with its representative's.
  */
 #ifndef NUNA_POD_FOLD_H
 #define NUNA_POD_FOLD_H
@@ -14,9 +14,14 @@
 #include "core/error.h"
 #include "core/group.h"
 #include "core/types.h"
-#include "pod/sim.h"
 
 struct nuna_pod;
+
+enum nuna_fold_mode {
+    NUNA_FOLD_OFF,
+    NUNA_FOLD_AUTO,   /* where it changes nothing, which is proved for the given input */
+    NUNA_FOLD_APPROX, /* one GPU stands for all, be they alike or not */
+};
 
 struct nuna_fold {
     uint32_t gpu_count, lp_count; /* equal when nothing is folded */

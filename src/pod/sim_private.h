@@ -3,7 +3,7 @@
 #define NUNA_POD_SIM_PRIVATE_H
 
 #include "pod/gpu_lp.h"
-#include "pod/sim.h"
+#include "pod/options.h"
 #include "pod/transfers.h"
 
 struct nuna_sim {
@@ -19,10 +19,6 @@ struct nuna_sim {
     nuna_time origin;     /* when the collective starts */
     const char *unfolded; /* struct nuna_result */
 };
-
-/* Follows the critical path back from the operation that ended last. False on lack of memory. */
-bool nuna_critical_path(const struct nuna_sim *sim, nuna_time ret_parts[NUNA_PATH_PARTS],
-                        uint32_t *ret_ops);
 
 /* The logical process whose state is GPU `gpu`'s. */
 static inline struct nuna_gpu_lp *nuna_sim_gpu(const struct nuna_sim *sim, uint32_t gpu)

@@ -43,7 +43,7 @@ void nuna_translation_shape(struct nuna_pod *pod)
 static bool init_trace(struct nuna_gpu_lp *gpu)
 {
     const struct nuna_params *params = gpu->pod->params;
-    struct nuna_request_trace *trace = &gpu->translation->trace;
+    struct nuna_request_trace *trace = &gpu->translation->counts.trace;
     uint64_t rows = (uint64_t)params->translation.trace;
     if (rows == 0)
         return true;
@@ -89,14 +89,14 @@ void nuna_translation_destroy(struct nuna_translation *translation)
     if (translation->mmu.shape)
         nuna_mmu_finish(&translation->mmu);
     free(translation->lives);
-    free(translation->trace.rows);
+    free(translation->counts.trace.rows);
     free(translation->ahead);
     free(translation);
 }
 
 static void trace_request(struct nuna_gpu_lp *gpu, const struct nuna_trace_row *row)
 {
-    struct nuna_request_trace *trace = &gpu->translation->trace;
+    struct nuna_request_trace *trace = &gpu->translation->counts.trace;
     if (trace->seen++ % trace->stride != 0)
         return;
     if (trace->count == trace->capacity) {
@@ -125,7 +125,7 @@ static void translated(struct nuna_gpu_lp *gpu, uint32_t handle, uint32_t page, 
         nuna_gpu_lp_admit(gpu, handle);
         return;
     }
-    struct nuna_class_count *count = &t->classes[class];
+    struct nuna_class_count *count = &t->counts.classes[class];
     count->requests++;
     count->latency_sum += latency;
     if (latency > count->latency_max)
@@ -136,7 +136,7 @@ static void translated(struct nuna_gpu_lp *gpu, uint32_t handle, uint32_t page, 
             life->first = since;
         life->last = now;
     }
-    if (t->trace.rows && flight->gpu == (uint16_t)gpu->pod->params->translation.trace_gpu) {
+    if (t->counts.trace.rows && flight->gpu == (uint16_t)gpu->pod->params->translation.trace_gpu) {
         const struct nuna_trace_row row = {.issued = flight->start,
                                            .arrived = since,
                                            .latency = latency,
@@ -213,15 +213,15 @@ void nuna_translation_acked(struct nuna_gpu_lp *gpu, const struct nuna_flight *f
     const uint32_t *stamp = flight->stamp;
     if (total == UINT32_MAX)
         return; /* saturated: no parts */
-    t->trips++;
-    t->trip[NUNA_TRIP_SOURCE_NOC] += stamp[NUNA_STAMP_AT_PORT];
-    t->trip[NUNA_TRIP_PORT] += stamp[NUNA_STAMP_AT_SWITCH] - stamp[NUNA_STAMP_AT_PORT];
-    t->trip[NUNA_TRIP_SWITCH] += stamp[NUNA_STAMP_AT_PEER] - stamp[NUNA_STAMP_AT_SWITCH];
-    t->trip[NUNA_TRIP_TRANSLATION] += flight->link;
-    t->trip[NUNA_TRIP_DEST_NOC] +=
+    t->counts.trips++;
+    t->counts.trip[NUNA_TRIP_SOURCE_NOC] += stamp[NUNA_STAMP_AT_PORT];
+    t->counts.trip[NUNA_TRIP_PORT] += stamp[NUNA_STAMP_AT_SWITCH] - stamp[NUNA_STAMP_AT_PORT];
+    t->counts.trip[NUNA_TRIP_SWITCH] += stamp[NUNA_STAMP_AT_PEER] - stamp[NUNA_STAMP_AT_SWITCH];
+    t->counts.trip[NUNA_TRIP_TRANSLATION] += flight->link;
+    t->counts.trip[NUNA_TRIP_DEST_NOC] +=
         stamp[NUNA_STAMP_AT_MEMORY] - stamp[NUNA_STAMP_AT_PEER] - flight->link;
-    t->trip[NUNA_TRIP_MEMORY] += stamp[NUNA_STAMP_LANDED] - stamp[NUNA_STAMP_AT_MEMORY];
-    t->trip[NUNA_TRIP_ACK] += total - stamp[NUNA_STAMP_LANDED];
+    t->counts.trip[NUNA_TRIP_MEMORY] += stamp[NUNA_STAMP_LANDED] - stamp[NUNA_STAMP_AT_MEMORY];
+    t->counts.trip[NUNA_TRIP_ACK] += total - stamp[NUNA_STAMP_LANDED];
 }
 
 static int by_time(const void *a, const void *b)

@@ -4,41 +4,11 @@
 #define NUNA_POD_TRANSLATION_H
 
 #include "pod/gpu_lp.h"
-
-struct nuna_class_count {
-    uint64_t requests, latency_sum;
-    nuna_time latency_max;
-};
-
-/* A store's way from its issue to its acknowledgement; the parts sum to the round trip. */
-enum nuna_trip_part {
-    NUNA_TRIP_SOURCE_NOC,
-    NUNA_TRIP_PORT,
-    NUNA_TRIP_SWITCH,
-    NUNA_TRIP_TRANSLATION,
-    NUNA_TRIP_DEST_NOC,
-    NUNA_TRIP_MEMORY,
-    NUNA_TRIP_ACK,
-    NUNA_TRIP_PARTS,
-};
+#include "pod/translation_counts.h"
 
 /* From the first to the last request to a page; first > last: none. */
 struct nuna_page_life {
     nuna_time first, last;
-};
-
-struct nuna_trace_row {
-    nuna_time issued, arrived, latency;
-    uint32_t page;
-    uint16_t dest;
-    uint8_t port, class;
-};
-
-/* Keeps every `stride`-th request; when it is full, every second of those. */
-struct nuna_request_trace {
-    struct nuna_trace_row *rows;
-    uint32_t count, capacity;
-    uint64_t seen, stride;
 };
 
 /* A translation request that is sent before the collective. */
@@ -52,11 +22,9 @@ struct nuna_ahead {
 /* One GPU's. */
 struct nuna_translation {
     struct nuna_mmu mmu; /* FULL only */
-    struct nuna_class_count classes[NUNA_CLASS_COUNT];
-    uint64_t trip[NUNA_TRIP_PARTS], trips; /* of stores that this GPU sent to other nodes, ps */
-    struct nuna_page_life *lives;          /* [page], or NULL: too many */
+    struct nuna_translation_counts counts;
+    struct nuna_page_life *lives; /* [page], or NULL: too many */
     uint64_t page_count;
-    struct nuna_request_trace trace;
     struct nuna_ahead *ahead;
     uint32_t ahead_count, ahead_capacity;
     uint64_t ahead_sent;

@@ -5,6 +5,7 @@
 #define NUNA_TESTS_DRAINED_H
 
 #include "pod/move.h"
+#include "pod/result.h"
 #include "pod/sim_private.h"
 #include "pod/translation.h"
 

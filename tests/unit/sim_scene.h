@@ -5,6 +5,8 @@
 #include "collectives/generate/generate.h"
 #include "collectives/plan/build.h"
 #include "drained.h"
+#include "pod/report/breakdown.h"
+#include "pod/sim.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -91,6 +93,16 @@ static inline struct nuna_sim *simulate(const struct nuna_params *params,
     struct nuna_sim *sim = simulate_until(params, plan, size, 1, NULL, result);
     cr_assert_eq(result->status, NUNA_SIM_COMPLETE);
     return sim;
+}
+
+static inline struct nuna_breakdown breakdown_of(const struct nuna_sim *sim,
+                                                 const struct nuna_result *result)
+{
+    struct nuna_error err;
+    struct nuna_breakdown breakdown;
+    const struct nuna_view view = nuna_view_of(sim, result);
+    cr_assert(nuna_breakdown_make(&view, &breakdown, &err), "%s", err.message);
+    return breakdown;
 }
 
 static inline nuna_time time_of(const struct nuna_params *params, const struct nuna_plan *plan,

@@ -89,17 +89,18 @@ static void check_one(const struct nuna_params *p, nuna_time data, nuna_time fla
     struct nuna_sim *sim = simulate(p, plan, 512 * LINE, &result);
     cr_assert_eq(result.time, plain.time + data + flag, "%s: %" PRIu64 " ps more, by hand %" PRIu64,
                  what, result.time - plain.time, data + flag);
-    cr_assert_eq(result.path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
+    cr_assert_eq(breakdown_of(sim, &result).path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
     const struct nuna_translation *t = sim->gpus[0].translation;
-    if (t->trips > 0) { /* the parts of the store's round trip, against what its flag waited for */
+    if (t->counts.trips >
+        0) { /* the parts of the store's round trip, against what its flag waited for */
         uint64_t sum = 0;
         for (uint32_t part = 0; part < NUNA_TRIP_PARTS; part++)
-            sum += t->trip[part];
-        cr_assert_eq(t->trips, 1u, "%s", what);
-        cr_assert_eq(t->trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
+            sum += t->counts.trip[part];
+        cr_assert_eq(t->counts.trips, 1u, "%s", what);
+        cr_assert_eq(t->counts.trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
         cr_assert_eq(sum, sim->trace[1].acked, "%s", what);
     }
-    cr_assert_eq(t->trips > 0, p->pod.gpus_per_node == 1, "%s", what);
+    cr_assert_eq(t->counts.trips > 0, p->pod.gpus_per_node == 1, "%s", what);
     nuna_sim_destroy(sim);
     nuna_plan_destroy(plan);
 }
@@ -274,9 +275,9 @@ Test(translation, every_request_of_another_node_once)
                 uint64_t trips = 0, traced = 0;
                 for (uint32_t g = 0; g < 6; g++) {
                     const struct nuna_translation *t = sim->gpus[g].translation;
-                    trips += t->trips;
-                    traced += t->trace.count;
-                    cr_assert_leq(t->trace.count, 10);
+                    trips += t->counts.trips;
+                    traced += t->counts.trace.count;
+                    cr_assert_leq(t->counts.trace.count, 10);
                 }
                 cr_assert_leq(trips, result.translation.requests);
                 cr_assert_eq(trips > 0, node < 6);
@@ -309,10 +310,11 @@ Test(translation, every_gpu_sees_the_same)
                 cr_assert_eq(gpu->exec.finished, first->exec.finished, "%s: GPU %u", plan->source,
                              g);
                 cr_assert_eq(gpu->lp->events, first->lp->events, "%s: GPU %u", plan->source, g);
-                cr_assert_arr_eq(gpu->translation->classes, first->translation->classes,
-                                 sizeof first->translation->classes);
-                cr_assert_arr_eq(gpu->translation->trip, first->translation->trip,
-                                 sizeof first->translation->trip);
+                cr_assert_arr_eq(gpu->translation->counts.classes,
+                                 first->translation->counts.classes,
+                                 sizeof first->translation->counts.classes);
+                cr_assert_arr_eq(gpu->translation->counts.trip, first->translation->counts.trip,
+                                 sizeof first->translation->counts.trip);
             }
             nuna_sim_destroy(sim);
             nuna_plan_destroy(plan);
@@ -332,8 +334,9 @@ Test(translation, threads_change_nothing)
         cr_assert_eq(one.time, more.time);
         cr_assert_eq(one.events, more.events);
         for (uint32_t g = 0; g < 6; g++)
-            cr_assert_arr_eq(a->gpus[g].translation->classes, b->gpus[g].translation->classes,
-                             sizeof a->gpus[g].translation->classes);
+            cr_assert_arr_eq(a->gpus[g].translation->counts.classes,
+                             b->gpus[g].translation->counts.classes,
+                             sizeof a->gpus[g].translation->counts.classes);
         nuna_sim_destroy(b);
     }
     nuna_sim_destroy(a);
@@ -511,7 +514,7 @@ Test(translation, trace_keeps_to_its_limit)
         struct nuna_sim *sim = simulate(&p, plan, 60000, &result);
         uint64_t traced = 0;
         for (uint32_t g = 0; g < 6; g++)
-            traced += sim->gpus[g].translation->trace.count;
+            traced += sim->gpus[g].translation->counts.trace.count;
         cr_assert_leq(traced, (uint64_t)rows);
         if (rows <= 4) /* one of each destination */
             cr_assert_eq(traced, (uint64_t)rows);

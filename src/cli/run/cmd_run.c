@@ -6,7 +6,7 @@
 #include "cli/run/outputs.h"
 #include "cli/run/screen.h"
 #include "cli/run/simulate.h"
-#include "pod/placement_report.h"
+#include "pod/report/placement.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,10 +43,12 @@ static int run_whole(struct nuna_run *run)
     bool mesh = nuna_config_params(run->config)->noc.fabric == NUNA_FABRIC_MESH;
     if (run->options.show_placement && !run->options.quiet && !mesh)
         printf("placement: the uniform fabric has no places to draw\n");
-    else if (run->options.show_placement && !run->options.quiet)
-        nuna_draw_placement(stdout, run->sim, 0);
+    else if (run->options.show_placement && !run->options.quiet) {
+        const struct nuna_view view = nuna_view_of(run->sim, &result);
+        nuna_draw_placement(stdout, &view, 0);
+    }
     if (!run->options.quiet)
-        nuna_print_result(&run->info, &result,
+        nuna_print_result(&run->info, &result, &run->breakdown,
                           run->threads < result.simulated_gpus ? run->threads
                                                                : result.simulated_gpus);
     if (!run->options.quiet && run->transfers.request_count > 0) {

@@ -7,6 +7,7 @@
 #include "collectives/read/read.h"
 #include "core/units.h"
 #include "placement/placement.h"
+#include "pod/feasible.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,6 @@ bool nuna_run_prepare(struct nuna_run *run, struct nuna_error *err)
     if (!nuna_host_options_plan(&run->options.host, params, run->plan->gpu_count, &run->transfers,
                                 err))
         return false;
-    return nuna_sim_check(params, run->plan, run->info.size, err) && name_output(run, err) &&
+    return nuna_feasible(params, run->plan, run->info.size, err) && name_output(run, err) &&
            nuna_output_prepare(run->out, err);
 }

@@ -1,9 +1,9 @@
 /* The files of a run. */
 #include "cli/run/outputs.h"
 #include "cli/common/output_dir.h"
-#include "pod/placement_report.h"
+#include "pod/report/placement.h"
+#include "pod/report/translation.h"
 #include "pod/transfers.h"
-#include "pod/translation_report.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,27 +11,28 @@ static bool write_csv(struct nuna_run *run, const char *name, const struct nuna_
                       struct nuna_error *err)
 {
     struct nuna_output_file file;
+    const struct nuna_view view = nuna_view_of(run->sim, result);
     if (!nuna_output_open(run->out, name, &file, err))
         return false;
     bool written;
     if (strcmp(name, "config.yaml") == 0)
         written = nuna_config_write_effective(run->config, file.stream);
     else if (strcmp(name, "links.csv") == 0)
-        written = nuna_report_links(file.stream, run->sim, result);
+        written = nuna_report_links(file.stream, &view);
     else if (strcmp(name, "store_latency.csv") == 0)
         written = nuna_report_latency(file.stream, result);
     else if (strcmp(name, "placement.csv") == 0)
-        written = nuna_report_placement(file.stream, run->sim);
+        written = nuna_report_placement(file.stream, &view);
     else if (strcmp(name, "translation.csv") == 0)
-        written = nuna_report_translation(file.stream, run->sim, result);
+        written = nuna_report_translation(file.stream, &view);
     else if (strcmp(name, "tlb.csv") == 0)
-        written = nuna_report_tlb(file.stream, run->sim, result);
+        written = nuna_report_tlb(file.stream, &view);
     else if (strcmp(name, "round_trip.csv") == 0)
-        written = nuna_report_round_trip(file.stream, run->sim, result);
+        written = nuna_report_round_trip(file.stream, &view);
     else if (strcmp(name, "translation_trace.csv") == 0)
-        written = nuna_report_translation_trace(file.stream, run->sim);
+        written = nuna_report_translation_trace(file.stream, &view);
     else
-        written = nuna_report_summary(file.stream, &run->info, result);
+        written = nuna_report_summary(file.stream, &run->info, result, &run->breakdown);
     return nuna_output_close(&file, written, err);
 }
 

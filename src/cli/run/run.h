@@ -6,7 +6,8 @@
 #include "cli/host/options.h"
 #include "core/config.h"
 #include "host/host_report.h"
-#include "pod/report.h"
+#include "pod/report/summary.h"
+#include "pod/sim.h"
 
 struct nuna_run_options {
     const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
@@ -26,6 +27,7 @@ struct nuna_run {
     enum nuna_fold_mode fold;
     char out[4096], policy[32];
     struct nuna_run_info info;
+    struct nuna_breakdown breakdown; /* of the result */
 };
 
 #endif

@@ -66,9 +66,9 @@ static void print_translation(const struct nuna_translation_result *t)
            share * (double)t->l1_merged, t->walks);
 }
 
-static void print_binding(const struct nuna_result *result)
+static void print_binding(const struct nuna_result *result, const struct nuna_breakdown *breakdown)
 {
-    const struct nuna_resource *r = &result->binding;
+    const struct nuna_resource *r = &breakdown->binding;
     if (r->kind == NUNA_RESOURCE_KINDS || result->drained == 0)
         return;
     char wait[48];
@@ -86,26 +86,26 @@ static void print_binding(const struct nuna_result *result)
            nuna_duration_text(r->max_wait, wait));
 }
 
-static void print_path(const struct nuna_result *result)
+static void print_path(const struct nuna_result *result, const struct nuna_breakdown *breakdown)
 {
     if (result->time == 0)
         return;
-    printf("\ncritical path, %u operations:\n", result->path_ops);
+    printf("\ncritical path, %u operations:\n", breakdown->path_ops);
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
         if (p == NUNA_PATH_TRANSLATION && result->translation.requests == 0)
             continue;
-        double share = (double)result->path[p] / (double)result->time;
+        double share = (double)breakdown->path[p] / (double)result->time;
         char bar[41];
         int length = (int)(share * 40 + 0.5);
         memset(bar, '#', (size_t)length);
         bar[length] = '\0';
         printf("  %-22s %14.3f ns %6.1f %%  %s\n", nuna_path_part_name((enum nuna_path_part)p),
-               (double)result->path[p] / 1e3, 100 * share, bar);
+               (double)breakdown->path[p] / 1e3, 100 * share, bar);
     }
 }
 
 void nuna_print_result(const struct nuna_run_info *info, const struct nuna_result *result,
-                       uint32_t threads)
+                       const struct nuna_breakdown *breakdown, uint32_t threads)
 {
     char text[48];
     if (result->status == NUNA_SIM_COMPLETE) {
@@ -120,8 +120,8 @@ void nuna_print_result(const struct nuna_run_info *info, const struct nuna_resul
     print_stores(result);
     print_translation(&result->translation);
     if (result->status == NUNA_SIM_COMPLETE) {
-        print_binding(result);
-        print_path(result);
+        print_binding(result, breakdown);
+        print_path(result, breakdown);
     }
     uint32_t gpus = info->plan->gpu_count;
     uint64_t events = result->events / gpus * result->simulated_gpus +

@@ -3,10 +3,10 @@
 #define NUNA_CLI_RUN_SCREEN_H
 
 #include "core/params.h"
-#include "pod/report.h"
+#include "pod/report/summary.h"
 
 void nuna_print_setup(const struct nuna_run_info *info, const struct nuna_params *params);
 void nuna_print_result(const struct nuna_run_info *info, const struct nuna_result *result,
-                       uint32_t threads);
+                       const struct nuna_breakdown *breakdown, uint32_t threads);
 
 #endif

@@ -124,5 +124,8 @@ bool nuna_run_simulate(struct nuna_run *run, struct nuna_result *result, struct 
     bool ran = count > 1 ? simulate_all(run, domains, count, result, err)
                          : simulate_once(run, domains[0], result, err);
     run->info.peak_rss_bytes = peak_rss();
-    return ran;
+    if (!ran)
+        return false;
+    const struct nuna_view view = nuna_view_of(run->sim, result);
+    return nuna_breakdown_make(&view, &run->breakdown, err);
 }

@@ -1,4 +1,4 @@
-#include "pod/report.h"
+#include "pod/report/summary.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ static void print_translation(FILE *out, const struct nuna_translation_result *t
 }
 
 bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
-                         const struct nuna_result *result)
+                         const struct nuna_result *result, const struct nuna_breakdown *breakdown)
 {
     fputs("config,plan,collective,gpus,size_bytes,policy,nar_domains,seed,status,time_ns,"
           "algbw_GBps,busbw_GBps,stores,store_mean_ns,store_p50_ns,store_p99_ns,store_max_ns,"
@@ -142,7 +142,7 @@ bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
             nuna_latency_skew(result->latency));
     for (int p = 0; p < NUNA_PATH_PARTS; p++) {
         fputc(',', out);
-        print_thousandths(out, result->path[p]);
+        print_thousandths(out, breakdown->path[p]);
     }
     print_translation(out, &result->translation);
     fprintf(out, ",%s,%u\n", result->approximate ? "approx" : "exact", result->simulated_gpus);
@@ -172,13 +172,14 @@ static bool print_link(void *context, const struct nuna_resource *resource)
     return !ferror(links->out);
 }
 
-bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
+bool nuna_report_links(FILE *out, const struct nuna_view *view)
 {
+    const struct nuna_result *result = view->result;
     fprintf(out, "gpu,kind,name,bytes,busy_ns,utilisation,max_queue_ns%s\n",
             nuna_approx_title(result));
     struct links_context context = {
         .out = out, .flag = nuna_approx_flag(result), .elapsed = result->drained};
-    return nuna_sim_visit_resources(sim, print_link, &context) && !ferror(out);
+    return nuna_visit_resources(view, print_link, &context) && !ferror(out);
 }
 
 bool nuna_report_latency(FILE *out, const struct nuna_result *result)

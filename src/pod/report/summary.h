@@ -1,10 +1,10 @@
 /* Results as CSV. Schemas: docs/output.md. All numbers but wall-clock ones are printed from
  * integers, so that files are the same on every machine. Functions return false when writing
  * failed. */
-#ifndef NUNA_POD_REPORT_H
-#define NUNA_POD_REPORT_H
+#ifndef NUNA_POD_REPORT_SUMMARY_H
+#define NUNA_POD_REPORT_SUMMARY_H
 
-#include "pod/sim.h"
+#include "pod/report/breakdown.h"
 #include <stdio.h>
 
 /* What the result does not know: the inputs' names and the process's own cost. */
@@ -27,8 +27,8 @@ uint64_t nuna_bus_bandwidth(const struct nuna_plan *plan, uint64_t size, nuna_ti
 const char *nuna_status_name(enum nuna_sim_status status); /* "ok" or "incomplete" */
 
 bool nuna_report_summary(FILE *out, const struct nuna_run_info *info,
-                         const struct nuna_result *result);
-bool nuna_report_links(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result);
+                         const struct nuna_result *result, const struct nuna_breakdown *breakdown);
+bool nuna_report_links(FILE *out, const struct nuna_view *view);
 bool nuna_report_latency(FILE *out, const struct nuna_result *result);
 
 /* What the head and the rows of an approximate run's tables end with: of nothing else, so that

@@ -1,8 +1,8 @@
 /* Uncontended latencies of one store from GPU to GPU, over all places on the die: how non-uniform
  * the network access is. Source: NUNA sections 1 and 3.1 (best, average and worst case), figure 4
  * (per CU and address). */
-#ifndef NUNA_POD_LATENCY_MAP_H
-#define NUNA_POD_LATENCY_MAP_H
+#ifndef NUNA_POD_REPORT_LATENCY_MAP_H
+#define NUNA_POD_REPORT_LATENCY_MAP_H
 
 #include "core/error.h"
 #include "core/params.h"

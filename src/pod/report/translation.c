@@ -1,7 +1,7 @@
-#include "pod/translation_report.h"
-#include "pod/report.h"
-#include "pod/sim_private.h"
-#include "pod/translation.h"
+#include "pod/report/translation.h"
+#include "mmu/link_mmu.h"
+#include "pod/report/summary.h"
+#include "pod/translation_counts.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +36,14 @@ static void print_class(FILE *out, uint32_t class)
         fprintf(out, "miss,%u", via - (uint32_t)NUNA_VIA_WALK_0);
 }
 
-bool nuna_report_translation(FILE *out, const struct nuna_sim *sim,
-                             const struct nuna_result *result)
+bool nuna_report_translation(FILE *out, const struct nuna_view *view)
 {
-    fprintf(out, "gpu,l1,l2,walk_steps,requests,mean_ns,max_ns%s\n", nuna_approx_title(result));
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        for (uint32_t c = 0; c < NUNA_CLASS_COUNT && nuna_sim_gpu(sim, g)->translation; c++) {
-            const struct nuna_class_count *count = &nuna_sim_gpu(sim, g)->translation->classes[c];
+    fprintf(out, "gpu,l1,l2,walk_steps,requests,mean_ns,max_ns%s\n",
+            nuna_approx_title(view->result));
+    for (uint32_t g = 0; g < view->plan->gpu_count; g++) {
+        const struct nuna_translation_counts *counts = nuna_view_translation(view, g);
+        for (uint32_t c = 0; counts && c < NUNA_CLASS_COUNT; c++) {
+            const struct nuna_class_count *count = &counts->classes[c];
             if (count->requests == 0)
                 continue;
             fprintf(out, "%u,", g);
@@ -51,8 +52,9 @@ bool nuna_report_translation(FILE *out, const struct nuna_sim *sim,
             print_ns(out, mean(count->latency_sum, count->requests));
             fputc(',', out);
             print_ns(out, count->latency_max);
-            fprintf(out, "%s\n", nuna_approx_flag(result));
+            fprintf(out, "%s\n", nuna_approx_flag(view->result));
         }
+    }
     return !ferror(out);
 }
 
@@ -65,17 +67,17 @@ static void print_cache(FILE *out, uint32_t gpu, const char *kind, uint32_t inde
             cache->lookups, cache->hits, cache->fills, cache->evictions);
 }
 
-bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
+bool nuna_report_tlb(FILE *out, const struct nuna_view *view)
 {
-    const char *flag = nuna_approx_flag(result);
+    const char *flag = nuna_approx_flag(view->result);
     fprintf(out,
             "gpu,kind,index,lookups,hits,fills,evictions,waiting_max,stalls,walks,walk_accesses,"
             "walkers_max,walks_queued_max,prefetches,prefetches_dropped%s\n",
-            nuna_approx_title(result));
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        if (sim->pod.translation != NUNA_TRANSLATION_FULL)
+            nuna_approx_title(view->result));
+    for (uint32_t g = 0; g < view->plan->gpu_count; g++) {
+        const struct nuna_mmu *mmu = nuna_view_mmu(view, g);
+        if (!mmu)
             break;
-        const struct nuna_mmu *mmu = &nuna_sim_gpu(sim, g)->translation->mmu;
         for (uint32_t p = 0; p < mmu->shape->ports; p++) {
             print_cache(out, g, "l1", p, &mmu->ports[p].tlb);
             fprintf(out, ",%u,%" PRIu64 ",,,,,,%s\n", mmu->ports[p].waiting_peak,
@@ -96,7 +98,7 @@ bool nuna_report_tlb(FILE *out, const struct nuna_sim *sim, const struct nuna_re
 
 /* ---- round trips ---- */
 
-bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim, const struct nuna_result *result)
+bool nuna_report_round_trip(FILE *out, const struct nuna_view *view)
 {
     static const char *const names[NUNA_TRIP_PARTS] = {
         [NUNA_TRIP_SOURCE_NOC] = "NoC_to_port",      [NUNA_TRIP_PORT] = "port_link_switch",
@@ -105,20 +107,21 @@ bool nuna_report_round_trip(FILE *out, const struct nuna_sim *sim, const struct 
         [NUNA_TRIP_ACK] = "acknowledgement",
     };
     uint64_t sums[NUNA_TRIP_PARTS] = {0}, total = 0, trips = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count && nuna_sim_gpu(sim, g)->translation; g++) {
-        trips += nuna_sim_gpu(sim, g)->translation->trips;
-        for (uint32_t p = 0; p < NUNA_TRIP_PARTS; p++) {
-            sums[p] += nuna_sim_gpu(sim, g)->translation->trip[p];
-            total += nuna_sim_gpu(sim, g)->translation->trip[p];
+    for (uint32_t g = 0; g < view->plan->gpu_count; g++) {
+        const struct nuna_translation_counts *counts = nuna_view_translation(view, g);
+        trips += counts ? counts->trips : 0;
+        for (uint32_t p = 0; counts && p < NUNA_TRIP_PARTS; p++) {
+            sums[p] += counts->trip[p];
+            total += counts->trip[p];
         }
     }
-    fprintf(out, "part,stores,mean_ns,share%s\n", nuna_approx_title(result));
+    fprintf(out, "part,stores,mean_ns,share%s\n", nuna_approx_title(view->result));
     for (uint32_t p = 0; p < NUNA_TRIP_PARTS; p++) {
         uint64_t share = total ? (uint64_t)((unsigned __int128)sums[p] * 1000000 / total) : 0;
         fprintf(out, "%s,%" PRIu64 ",", names[p], trips);
         print_ns(out, mean(sums[p], trips));
         fprintf(out, ",%" PRIu64 ".%06" PRIu64 "%s\n", share / 1000000, share % 1000000,
-                nuna_approx_flag(result));
+                nuna_approx_flag(view->result));
     }
     return !ferror(out);
 }
@@ -141,30 +144,31 @@ static int by_arrival(const void *a, const void *b)
     return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-bool nuna_report_translation_trace(FILE *out, const struct nuna_sim *sim)
+bool nuna_report_translation_trace(FILE *out, const struct nuna_view *view)
 {
-    uint32_t source = (uint32_t)sim->pod.params->translation.trace_gpu;
+    uint32_t source = (uint32_t)view->params->translation.trace_gpu;
     size_t count = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++)
-        count +=
-            nuna_sim_gpu(sim, g)->translation ? nuna_sim_gpu(sim, g)->translation->trace.count : 0;
+    for (uint32_t g = 0; g < view->plan->gpu_count; g++) {
+        const struct nuna_translation_counts *counts = nuna_view_translation(view, g);
+        count += counts ? counts->trace.count : 0;
+    }
     struct sorted_row *rows = malloc((count + 1) * sizeof *rows);
     if (!rows)
         return false;
     count = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count && nuna_sim_gpu(sim, g)->translation; g++)
-        for (uint32_t i = 0; i < nuna_sim_gpu(sim, g)->translation->trace.count; i++)
-            rows[count++] =
-                (struct sorted_row){.row = nuna_sim_gpu(sim, g)->translation->trace.rows[i],
-                                    .rel = nuna_pod_rel(&sim->pod, g, source),
-                                    .serial = i};
+    for (uint32_t g = 0; g < view->plan->gpu_count; g++) {
+        const struct nuna_translation_counts *counts = nuna_view_translation(view, g);
+        for (uint32_t i = 0; counts && i < counts->trace.count; i++)
+            rows[count++] = (struct sorted_row){
+                .row = counts->trace.rows[i], .rel = nuna_view_rel(view, g, source), .serial = i};
+    }
     qsort(rows, count, sizeof *rows, by_arrival);
     fputs("issued_ns,arrived_ns,latency_ns,destination,port,page,l1,l2,walk_steps\n", out);
     for (size_t i = 0; i < count; i++) {
         const struct nuna_trace_row *row = &rows[i].row;
-        print_ns(out, row->issued - sim->origin);
+        print_ns(out, row->issued - view->origin);
         fputc(',', out);
-        print_ns(out, row->arrived - sim->origin);
+        print_ns(out, row->arrived - view->origin);
         fputc(',', out);
         print_ns(out, row->latency);
         fprintf(out, ",%u,%u,%u,", row->dest, row->port, row->page);

@@ -1,4 +1,4 @@
-#include "pod/latency_map.h"
+#include "pod/report/latency_map.h"
 #include "gpu/topology.h"
 #include "scaleup/clos.h"
 #include <stdlib.h>

@@ -1,0 +1,101 @@
+#include "pod/result.h"
+#include "pod/sim_private.h"
+#include "pod/translation.h"
+
+static const struct nuna_gpu_lp *gpu_of(const struct nuna_view *view, uint32_t gpu)
+{
+    return nuna_sim_gpu(view->sim, gpu);
+}
+
+struct nuna_view nuna_view_of(const struct nuna_sim *sim, const struct nuna_result *result)
+{
+    const struct nuna_pod *pod = &sim->pod;
+    return (struct nuna_view){
+        .result = result,
+        .params = pod->params,
+        .plan = pod->plan,
+        .origin = sim->origin,
+        .noc = &pod->noc,
+        .topology = &pod->topology,
+        .map = &pod->map,
+        .layout = &pod->layout,
+        .placement = &pod->placement,
+        .domains = pod->domains,
+        .log = sim->log,
+        .sim = sim,
+    };
+}
+
+static struct nuna_op_times times_of(const struct nuna_op_trace *trace)
+{
+    const uint32_t *stamp = trace->stamp;
+    nuna_time store = trace->start, load = store - stamp[NUNA_STAMP_STORE_ISSUED];
+    return (struct nuna_op_times){
+        .has_load = trace->has_load,
+        .has_store = trace->has_store,
+        .load_issued = load,
+        .load_at_memory = load + stamp[NUNA_STAMP_LOAD_AT_MEMORY],
+        .load_read = load + stamp[NUNA_STAMP_LOAD_READ],
+        .load_back = load + stamp[NUNA_STAMP_LOAD_BACK],
+        .issued = store,
+        .at_port = store + stamp[NUNA_STAMP_AT_PORT],
+        .at_switch = store + stamp[NUNA_STAMP_AT_SWITCH],
+        .at_peer = store + stamp[NUNA_STAMP_AT_PEER],
+        .translated = store + stamp[NUNA_STAMP_AT_PEER] + trace->translation,
+        .at_memory = store + stamp[NUNA_STAMP_AT_MEMORY],
+        .landed = store + stamp[NUNA_STAMP_LANDED],
+        .acked = trace->acked ? store + trace->acked : 0,
+    };
+}
+
+struct nuna_op_times nuna_view_op(const struct nuna_view *view, uint32_t op)
+{
+    return times_of(&view->sim->trace[op]);
+}
+
+nuna_time nuna_view_straggler(const struct nuna_view *view, uint32_t gpu,
+                              struct nuna_op_times *ret_times)
+{
+    const struct nuna_straggler *straggler = &gpu_of(view, gpu)->straggler;
+    *ret_times = times_of(&straggler->trace);
+    return straggler->landed;
+}
+
+struct nuna_gpu_servers nuna_view_servers(const struct nuna_view *view, uint32_t gpu)
+{
+    const struct nuna_gpu_lp *lp = gpu_of(view, gpu);
+    const struct nuna_noc_shape *noc = view->noc;
+    return (struct nuna_gpu_servers){
+        .mesh_link = noc->uniform ? NULL : lp->noc.link,
+        .injection = noc->uniform ? NULL : lp->noc.inject,
+        .ejection = noc->uniform ? NULL : lp->noc.eject,
+        .channel = lp->hbm.channel,
+        .port = lp->scaleup.egress,
+        .switch_output = lp->scaleup.output,
+        .channels = lp->hbm.channel_count,
+        .ports = lp->pod->clos.ports,
+        .mesh_rate = &noc->link_rate,
+        .injection_rate = &noc->injection_rate,
+        .ejection_rate = &noc->ejection_rate,
+        .channel_rate = &lp->hbm.rate,
+        .port_rate = &lp->pod->clos.port_rate,
+    };
+}
+
+const struct nuna_translation_counts *nuna_view_translation(const struct nuna_view *view,
+                                                            uint32_t gpu)
+{
+    const struct nuna_translation *translation = gpu_of(view, gpu)->translation;
+    return translation ? &translation->counts : NULL;
+}
+
+const struct nuna_mmu *nuna_view_mmu(const struct nuna_view *view, uint32_t gpu)
+{
+    const struct nuna_translation *translation = gpu_of(view, gpu)->translation;
+    return translation && translation->mmu.shape ? &translation->mmu : NULL;
+}
+
+uint32_t nuna_view_rel(const struct nuna_view *view, uint32_t source, uint32_t dest)
+{
+    return nuna_pod_rel(&view->sim->pod, source, dest);
+}
