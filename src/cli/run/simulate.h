@@ -4,7 +4,8 @@
 
 #include "cli/run/run.h"
 
-/* Simulates; by domains as the options say, or by every granularity to keep the fastest. */
+/* Simulates, by domains as the options say, or by every granularity to keep the fastest; and works
+ * out where its time went. */
 bool nuna_run_simulate(struct nuna_run *run, struct nuna_result *result, struct nuna_error *err);
 
 #endif
