@@ -43,7 +43,8 @@ static bool add_carried(void *context, const struct nuna_resource *resource)
 static void check_carried(const struct nuna_sim *sim, uint32_t gpu, uint64_t out, uint64_t in)
 {
     struct carried carried = {.gpu = gpu};
-    nuna_sim_visit_resources(sim, add_carried, &carried);
+    const struct nuna_view view = nuna_view_of(sim, NULL);
+    nuna_visit_resources(&view, add_carried, &carried);
     cr_assert_eq(carried.out, out, "GPU %u sent %" PRIu64 " bytes, expected %" PRIu64, gpu,
                  carried.out, out);
     cr_assert_eq(carried.in, in, "GPU %u got %" PRIu64 " bytes, expected %" PRIu64, gpu, carried.in,
