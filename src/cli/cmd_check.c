@@ -1,6 +1,5 @@
 #include "cli/cmd_check.h"
 #include "cli/common/messages.h"
-#include "cli/common/options.h"
 #include "collectives/check/check.h"
 #include "collectives/generate/generate.h"
 #include "collectives/read/read.h"
@@ -11,19 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define BUILTIN      "builtin:"
-
-static void print_help(const struct nuna_opt *opts, size_t count)
-{
-    printf("Usage: nunasim check PLAN [options]\n\n"
-           "Checks a plan without simulating it: ranges, numbers, deadlocks, and that every GPU\n"
-           "ends with exactly the data that the collective promises. With --size also that it\n"
-           "finishes at that size, given the slots of its connections.\n"
-           "PLAN is a file or, for example, builtin:allgather,channels=8,algorithm=ring.\n\n"
-           "Options:\n");
-    nuna_options_help(opts, count);
-}
+#define BUILTIN "builtin:"
 
 /* 0 when the option is not given. */
 static bool parse_number(const char *option, const char *text, uint32_t max, uint32_t *ret,
@@ -40,7 +27,7 @@ static bool parse_number(const char *option, const char *text, uint32_t max, uin
 struct check_options {
     const char *gpus, *channels, *size, *config;
     struct nuna_opt_list set;
-    bool inplace, help;
+    bool inplace;
 };
 
 static struct nuna_plan *load(const char *name, uint32_t gpus, uint32_t channels,
@@ -164,38 +151,47 @@ static bool check(const struct check_options *options, const char *name,
     return good;
 }
 
-int nuna_cmd_check(int argc, char **argv)
+static int run(struct nuna_call *call)
 {
-    struct check_options options = {0};
-    const struct nuna_opt opts[] = {
-        {"size", "SIZE", "the message, e.g. 16MiB: the larger of one GPU's input and output",
-         NUNA_OPT_VALUE, &options.size},
-        {"gpus", "N", "GPUs of a builtin: plan, or those that a file must have", NUNA_OPT_VALUE,
-         &options.gpus},
-        {"channels", "N", "channels of a builtin: plan (default 8, as in a run)", NUNA_OPT_VALUE,
-         &options.channels},
-        {"in-place", NULL, "the run would be in place", NUNA_OPT_FLAG, &options.inplace},
-        {"config", "FILE", "configuration: slots and windows of connections (fifo)", NUNA_OPT_VALUE,
-         &options.config},
-        {"set", "KEY=VALUE", "override one key of the configuration", NUNA_OPT_LIST, &options.set},
-        {"help", NULL, "print this help", NUNA_OPT_FLAG, &options.help},
-    };
     struct nuna_error err;
-    const char *args[1];
-    size_t arg_count = 0;
-    if (!nuna_options_parse(argc, argv, opts, COUNT(opts), args, 1, &arg_count, &err))
-        return nuna_cli_report(&err);
-    if (options.help) {
-        print_help(opts, COUNT(opts));
-        return NUNA_EXIT_OK;
-    }
-    if (arg_count == 0) {
+    if (call->operand == NULL) {
         nuna_fail(&err, NUNA_EXIT_BAD_INPUT,
                   "check: the plan is missing, expected e.g. nunasim check plan.json");
         return nuna_cli_report(&err);
     }
     struct nuna_config *config = NULL;
-    bool good = check(&options, args[0], &config, &err);
+    bool good = check(call->state, call->operand, &config, &err);
     nuna_config_destroy(config);
     return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }
+
+#define AT(member) offsetof(struct check_options, member)
+static const struct nuna_opt options[] = {
+    {"size", "SIZE", "the message, e.g. 16MiB: the larger of one GPU's input and output",
+     NUNA_OPT_VALUE, AT(size), NUNA_VALUES_FREE, NULL},
+    {"gpus", "N", "GPUs of a builtin: plan, or those that a file must have", NUNA_OPT_VALUE,
+     AT(gpus), NUNA_VALUES_FREE, NULL},
+    {"channels", "N", "channels of a builtin: plan (default 8, as in a run)", NUNA_OPT_VALUE,
+     AT(channels), NUNA_VALUES_FREE, NULL},
+    {"in-place", NULL, "the run would be in place", NUNA_OPT_FLAG, AT(inplace), NUNA_VALUES_FREE,
+     NULL},
+    {"config", "FILE", "configuration: slots and windows of connections (fifo)", NUNA_OPT_VALUE,
+     AT(config), NUNA_VALUES_FILE, NULL},
+    NUNA_OPT_SET(struct check_options, set),
+};
+#undef AT
+
+const struct nuna_verb nuna_verb_check = {
+    .name = "check",
+    .summary = "prove that a plan does what its collective promises",
+    .synopsis = "check PLAN [options]",
+    .about = "Checks a plan without simulating it: ranges, numbers, deadlocks, and that every GPU\n"
+             "ends with exactly the data that the collective promises. With --size also that it\n"
+             "finishes at that size, given the slots of its connections.\n\n"
+             "PLAN is a file or, for example, builtin:allgather,channels=8,algorithm=ring.",
+    .options = {options, sizeof options / sizeof options[0]},
+    .operand = "PLAN",
+    .operand_values = NUNA_VALUES_FILE,
+    .state_size = sizeof(struct check_options),
+    .run = run,
+};

@@ -1,8 +1,8 @@
 #ifndef NUNA_CLI_CMD_CHECK_H
 #define NUNA_CLI_CMD_CHECK_H
 
-/* nunasim check PLAN Gets the arguments after the verb's name, prints, and returns the exit code
- * (core/error.h). */
-int nuna_cmd_check(int argc, char **argv);
+#include "cli/common/verb.h"
+
+extern const struct nuna_verb nuna_verb_check; /* nunasim check PLAN */
 
 #endif

@@ -1,6 +1,5 @@
 #include "cli/cmd_latency_map.h"
 #include "cli/common/messages.h"
-#include "cli/common/options.h"
 #include "cli/common/output_dir.h"
 #include "core/config.h"
 #include "pod/report/latency_map.h"
@@ -31,11 +30,18 @@ static bool write_map(const char *dir, const struct nuna_latency_map *map, struc
     return nuna_output_close(&file, !ferror(file.stream), err);
 }
 
-static int map_whole(const char *path, const struct nuna_opt_list *set, const char *out)
+struct map_options {
+    const char *config, *out;
+    struct nuna_opt_list set;
+};
+
+static int run(struct nuna_call *call)
 {
+    const struct map_options *o = call->state;
+    const char *out = o->out;
     struct nuna_error err;
     struct nuna_latency_map map = {0};
-    struct nuna_config *config = nuna_options_config(path, set, &err);
+    struct nuna_config *config = nuna_options_config(o->config, &o->set, &err);
     bool done = config && nuna_config_check(config, &err) &&
                 nuna_latency_map_make(nuna_config_params(config), &map, &err);
     if (done) {
@@ -58,28 +64,21 @@ static int map_whole(const char *path, const struct nuna_opt_list *set, const ch
     return done ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }
 
-int nuna_cmd_latency_map(int argc, char **argv)
-{
-    const char *config = NULL, *out = NULL;
-    struct nuna_opt_list set = {.count = 0};
-    bool help = false;
-    const struct nuna_opt opts[] = {
-        {"config", "FILE", "YAML configuration (default: all defaults)", NUNA_OPT_VALUE, &config},
-        {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &set},
-        {"out", "DIR", "writes latency_map.csv there", NUNA_OPT_VALUE, &out},
-        {"help", NULL, "this text", NUNA_OPT_FLAG, &help},
-    };
-    const size_t count = sizeof opts / sizeof opts[0];
-    struct nuna_error err;
-    size_t args = 0;
-    if (!nuna_options_parse(argc, argv, opts, count, NULL, 0, &args, &err))
-        return nuna_cli_report(&err);
-    if (help) {
-        printf(
-            "usage: nunasim latency-map --config FILE [options]\n\n"
-            "Uncontended latency of a remote store over all places on the die, from the topology.\n\n");
-        nuna_options_help(opts, count);
-        return NUNA_EXIT_OK;
-    }
-    return map_whole(config, &set, out);
-}
+#define AT(member) offsetof(struct map_options, member)
+static const struct nuna_opt options[] = {
+    NUNA_OPT_CONFIG(struct map_options, config),
+    NUNA_OPT_SET(struct map_options, set),
+    {"out", "DIR", "writes latency_map.csv there", NUNA_OPT_VALUE, AT(out), NUNA_VALUES_FOLDER,
+     NULL},
+};
+#undef AT
+
+const struct nuna_verb nuna_verb_latency_map = {
+    .name = "latency-map",
+    .summary = "latencies across one GPU, from the configuration",
+    .synopsis = "latency-map --config FILE [options]",
+    .about = "Uncontended latency of a remote store over all places on the die, from the topology.",
+    .options = {options, sizeof options / sizeof options[0]},
+    .state_size = sizeof(struct map_options),
+    .run = run,
+};

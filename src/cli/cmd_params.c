@@ -1,6 +1,5 @@
 #include "cli/cmd_params.h"
 #include "cli/common/messages.h"
-#include "cli/common/options.h"
 #include "core/params.h"
 
 #include <stdio.h>
@@ -34,13 +33,16 @@ static void write_range(const struct nuna_param_desc *row, const char *separator
     }
 }
 
-static void print_table(void)
+/* Of one section, or of all when it is NULL. */
+static void print_table(const char *section)
 {
     char key[80], range[128];
     size_t key_width = 0, default_width = 0, range_width = 0;
 
     for (size_t i = 0; i < nuna_param_count; i++) {
         const struct nuna_param_desc *row = &nuna_param_table[i];
+        if (section && strcmp(row->section, section) != 0)
+            continue;
         size_t length = strlen(row->section) + 1 + strlen(row->field);
         key_width = length > key_width ? length : key_width;
         length = strlen(row->default_text);
@@ -50,7 +52,9 @@ static void print_table(void)
         range_width = length > range_width ? length : range_width;
     }
     for (size_t s = 0; s < SECTION_COUNT; s++) {
-        printf("%s%s (%s)\n", s > 0 ? "\n" : "", sections[s].name, sections[s].doc);
+        if (section && strcmp(sections[s].name, section) != 0)
+            continue;
+        printf("%s%s (%s)\n", s > 0 && !section ? "\n" : "", sections[s].name, sections[s].doc);
         for (size_t i = 0; i < nuna_param_count; i++) {
             const struct nuna_param_desc *row = &nuna_param_table[i];
             if (strcmp(row->section, sections[s].name) != 0)
@@ -109,27 +113,55 @@ static void print_markdown(void)
     }
 }
 
-int nuna_cmd_params(int argc, char **argv)
-{
-    bool help = false, markdown = false;
-    const struct nuna_opt opts[] = {
-        {"markdown", NULL, "print docs/parameters.md instead, with the source of each default",
-         NUNA_OPT_FLAG, &markdown},
-        {"help", NULL, "this text", NUNA_OPT_FLAG, &help},
-    };
-    const size_t opt_count = sizeof(opts) / sizeof(opts[0]);
-    struct nuna_error err;
+struct params_options {
+    bool markdown;
+};
 
-    if (!nuna_options_parse(argc, argv, opts, opt_count, NULL, 0, NULL, &err))
-        return nuna_cli_report(&err);
-    if (help) {
-        printf("usage: nunasim params [--markdown]\n\n"
-               "Lists every configuration key: default, range or words, meaning.\n\n");
-        nuna_options_help(opts, opt_count);
-    } else if (markdown) {
-        print_markdown();
-    } else {
-        print_table();
+static bool check_section(const char *name, struct nuna_error *err)
+{
+    const char *names[SECTION_COUNT];
+    if (!name)
+        return true;
+    for (size_t s = 0; s < SECTION_COUNT; s++) {
+        names[s] = sections[s].name;
+        if (strcmp(name, names[s]) == 0)
+            return true;
     }
+    const char *near = nuna_nearest(name, names, SECTION_COUNT);
+    return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "params: unknown section \"%.80s\"%s%s%s", name,
+                     near ? ", did you mean " : "", near ? near : "",
+                     near ? "?" : "; nunasim params lists them");
+}
+
+static int run(struct nuna_call *call)
+{
+    const struct params_options *o = call->state;
+    struct nuna_error err;
+    if (!check_section(call->operand, &err) ||
+        (o->markdown && call->operand &&
+         !nuna_fail(&err, NUNA_EXIT_BAD_INPUT, "--markdown: prints every section, expected none")))
+        return nuna_cli_report(&err);
+    if (o->markdown)
+        print_markdown();
+    else
+        print_table(call->operand);
     return NUNA_EXIT_OK;
 }
+
+static const struct nuna_opt options[] = {
+    {"markdown", NULL, "print docs/parameters.md instead, with the source of each default",
+     NUNA_OPT_FLAG, offsetof(struct params_options, markdown), NUNA_VALUES_FREE, NULL},
+};
+
+const struct nuna_verb nuna_verb_params = {
+    .name = "params",
+    .summary = "list every configuration key with default, range and meaning",
+    .synopsis = "params [SECTION] [--markdown]",
+    .about = "Lists every configuration key, or those of one section: default, range or words, "
+             "meaning.",
+    .operand = "SECTION",
+    .operand_values = NUNA_VALUES_SECTION,
+    .options = {options, sizeof options / sizeof options[0]},
+    .state_size = sizeof(struct params_options),
+    .run = run,
+};

@@ -1,6 +1,5 @@
 #include "cli/cmd_plan.h"
 #include "cli/common/messages.h"
-#include "cli/common/options.h"
 #include "collectives/generate/generate.h"
 #include "collectives/write/write.h"
 
@@ -10,16 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static void print_help(const struct nuna_opt *opts, size_t count)
-{
-    printf("Usage: nunasim plan COLLECTIVE --gpus N [options]\n\n"
-           "Writes a plan for a collective as MSCCL++ JSON, version 2, or as MSCCL XML.\n"
-           "COLLECTIVE is allgather, allreduce, reducescatter or alltoall.\n\nOptions:\n");
-    nuna_options_help(opts, count);
-}
 
 /* A fresh file beside `path`, with the permissions that a plain open would give. */
 static FILE *open_beside(const char *path, char **ret_name, struct nuna_error *err)
@@ -119,14 +108,23 @@ static bool write_out(const struct nuna_plan *plan, writer *write, const char *p
     return good;
 }
 
+struct plan_options {
+    const char *gpus, *channels, *instances, *algorithm, *format, *out;
+};
+
+static const char *or_else(const char *given, const char *otherwise)
+{
+    return given != NULL ? given : otherwise;
+}
+
 /* The builtin parser already knows every name, number and hint. */
-static struct nuna_plan *generate(const char *collective, const char *gpus, const char *channels,
-                                  const char *instances, const char *algorithm,
+static struct nuna_plan *generate(const char *collective, const struct plan_options *o,
                                   struct nuna_error *err)
 {
     char text[256];
     int length = snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,instances=%s,algorithm=%s",
-                          collective, gpus, channels, instances, algorithm);
+                          collective, o->gpus, or_else(o->channels, "8"),
+                          or_else(o->instances, "1"), or_else(o->algorithm, "allpairs"));
     if (length < 0 || (size_t)length >= sizeof text) {
         nuna_fail(err, NUNA_EXIT_BAD_INPUT, "plan: the arguments are too long");
         return NULL;
@@ -134,47 +132,57 @@ static struct nuna_plan *generate(const char *collective, const char *gpus, cons
     return nuna_plan_builtin(text, 0, 1, err);
 }
 
-int nuna_cmd_plan(int argc, char **argv)
+static bool generate_and_write(const char *collective, const struct plan_options *o,
+                               struct nuna_error *err)
 {
-    bool help = false;
-    const char *gpus = NULL, *channels = "8", *instances = "1", *algorithm = "allpairs",
-               *out = NULL;
-    const char *format = "json";
-    const struct nuna_opt opts[] = {
-        {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, &gpus},
-        {"channels", "N", "threadblocks per peer, rings or trees, 1 to 1024 (default 8)",
-         NUNA_OPT_VALUE, &channels},
-        {"instances", "N", "copies of all that, each with its part of every chunk (default 1)",
-         NUNA_OPT_VALUE, &instances},
-        {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,
-         &algorithm},
-        {"format", "NAME", "json (default) or xml", NUNA_OPT_VALUE, &format},
-        {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, &out},
-        {"help", NULL, "print this help", NUNA_OPT_FLAG, &help},
-    };
-    struct nuna_error err;
-    const char *args[1];
-    size_t arg_count = 0;
-    if (!nuna_options_parse(argc, argv, opts, COUNT(opts), args, 1, &arg_count, &err))
-        return nuna_cli_report(&err);
-    if (help) {
-        print_help(opts, COUNT(opts));
-        return NUNA_EXIT_OK;
-    }
-    if (arg_count == 0 || gpus == NULL) {
-        nuna_fail(&err, NUNA_EXIT_BAD_INPUT,
-                  "plan: %s is missing, expected e.g. nunasim plan allgather --gpus 8",
-                  arg_count == 0 ? "the collective" : "--gpus");
-        return nuna_cli_report(&err);
-    }
+    if (collective == NULL || o->gpus == NULL)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
+                         "plan: %s is missing, expected e.g. nunasim plan allgather --gpus 8",
+                         collective == NULL ? "the collective" : "--gpus");
+    const char *format = or_else(o->format, "json");
     bool xml = strcmp(format, "xml") == 0;
-    if (!xml && strcmp(format, "json") != 0) {
-        nuna_fail(&err, NUNA_EXIT_BAD_INPUT, "--format %.40s: expected json or xml", format);
-        return nuna_cli_report(&err);
-    }
-    struct nuna_plan *plan = generate(args[0], gpus, channels, instances, algorithm, &err);
+    if (!xml && strcmp(format, "json") != 0)
+        return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--format %.40s: expected json or xml", format);
+    struct nuna_plan *plan = generate(collective, o, err);
     bool good = plan != NULL &&
-                write_out(plan, xml ? nuna_plan_write_xml : nuna_plan_write_json, out, &err);
+                write_out(plan, xml ? nuna_plan_write_xml : nuna_plan_write_json, o->out, err);
     nuna_plan_destroy(plan);
-    return good ? NUNA_EXIT_OK : nuna_cli_report(&err);
+    return good;
 }
+
+static int run(struct nuna_call *call)
+{
+    struct nuna_error err;
+    return generate_and_write(call->operand, call->state, &err) ? NUNA_EXIT_OK
+                                                                : nuna_cli_report(&err);
+}
+
+#define AT(member) offsetof(struct plan_options, member)
+static const struct nuna_opt options[] = {
+    {"gpus", "N", "GPUs, 1 to 4096", NUNA_OPT_VALUE, AT(gpus), NUNA_VALUES_FREE, NULL},
+    {"channels", "N", "threadblocks per peer, rings or trees, 1 to 1024 (default 8)",
+     NUNA_OPT_VALUE, AT(channels), NUNA_VALUES_FREE, NULL},
+    {"instances", "N", "copies of all that, each with its part of every chunk (default 1)",
+     NUNA_OPT_VALUE, AT(instances), NUNA_VALUES_FREE, NULL},
+    {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,
+     AT(algorithm), NUNA_VALUES_WORDS, "allpairs|ring|doubling|twostep|tree"},
+    {"format", "NAME", "json (default) or xml", NUNA_OPT_VALUE, AT(format), NUNA_VALUES_WORDS,
+     "json|xml"},
+    {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, AT(out),
+     NUNA_VALUES_FILE, NULL},
+};
+#undef AT
+
+const struct nuna_verb nuna_verb_plan = {
+    .name = "plan",
+    .summary = "generate a collective plan",
+    .synopsis = "plan COLLECTIVE --gpus N [options]",
+    .about = "Writes a plan for a collective as MSCCL++ JSON, version 2, or as MSCCL XML.\n"
+             "COLLECTIVE is allgather, allreduce, reducescatter or alltoall.",
+    .options = {options, sizeof options / sizeof options[0]},
+    .operand = "COLLECTIVE",
+    .operand_values = NUNA_VALUES_WORDS,
+    .operand_words = "allgather|allreduce|reducescatter|alltoall",
+    .state_size = sizeof(struct plan_options),
+    .run = run,
+};

@@ -140,6 +140,9 @@ expect 2 'check: the plan is missing, expected e.g. nunasim check plan.json' che
 expect 2 'plan: the collective is missing, expected e.g. nunasim plan allgather --gpus 8' plan
 expect 2 'plan: --gpus is missing, expected e.g. nunasim plan allgather --gpus 8' plan allgather
 expect 2 'unknown option --mark, --help lists the options' params --mark
+expect 2 'params: unknown section "nok", did you mean noc?' params nok
+expect 2 'params: unknown section "frobnicate"; nunasim params lists them' params frobnicate
+expect 2 '--markdown: prints every section, expected none' params --markdown noc
 expect 2 'missing.yaml: cannot open: No such file or directory' latency-map --config missing.yaml
 code=0
 "$nunasim" >stdout 2>stderr || code=$?

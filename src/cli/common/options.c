@@ -7,24 +7,29 @@
 /* One bit per option tells which were given. */
 #define OPTIONS_MAX 64
 
-static const struct nuna_opt *find_option(const struct nuna_opt *opts, size_t opt_count,
-                                          const char *name, size_t length)
+static const struct nuna_opt help_row = {
+    .name = "help", .help = "this text", .kind = NUNA_OPT_FLAG};
+
+static const struct nuna_opt *find_option(const struct nuna_opt_table *table, const char *name,
+                                          size_t length)
 {
-    for (size_t i = 0; i < opt_count; i++)
-        if (strncmp(opts[i].name, name, length) == 0 && opts[i].name[length] == '\0')
-            return &opts[i];
-    return NULL;
+    for (size_t i = 0; i < table->count; i++)
+        if (strncmp(table->rows[i].name, name, length) == 0 && table->rows[i].name[length] == '\0')
+            return &table->rows[i];
+    return length == strlen(help_row.name) && strncmp(name, help_row.name, length) == 0 ? &help_row
+                                                                                        : NULL;
 }
 
-static bool unknown_option(const struct nuna_opt *opts, size_t opt_count, const char *arg,
+static bool unknown_option(const struct nuna_opt_table *table, const char *arg,
                            struct nuna_error *err)
 {
-    const char *names[OPTIONS_MAX];
-    size_t count = opt_count < OPTIONS_MAX ? opt_count : OPTIONS_MAX;
+    const char *names[OPTIONS_MAX + 1];
+    size_t count = table->count < OPTIONS_MAX ? table->count : OPTIONS_MAX;
     char word[64];
 
     for (size_t i = 0; i < count; i++)
-        names[i] = opts[i].name;
+        names[i] = table->rows[i].name;
+    names[count++] = help_row.name;
     const char *name = arg + strspn(arg, "-");
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "="), name);
     /* "-size" needs its second dash, not another word. */
@@ -36,14 +41,14 @@ static bool unknown_option(const struct nuna_opt *opts, size_t opt_count, const 
                      arg);
 }
 
-static bool store_value(const struct nuna_opt *opt, const char *value, bool again,
+static bool store_value(const struct nuna_opt *opt, void *target, const char *value, bool again,
                         struct nuna_error *err)
 {
     if (*value == '\0')
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: empty, expected %s", opt->name,
                          opt->metavar);
     if (opt->kind == NUNA_OPT_LIST) {
-        struct nuna_opt_list *list = opt->target;
+        struct nuna_opt_list *list = target;
         size_t room = sizeof(list->items) / sizeof(list->items[0]);
         if (list->count == room)
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: given more than %zu times", opt->name,
@@ -53,30 +58,36 @@ static bool store_value(const struct nuna_opt *opt, const char *value, bool agai
     }
     if (again)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: given twice, expected once", opt->name);
-    *(const char **)opt->target = value;
+    *(const char **)target = value;
     return true;
 }
 
+/* Where a parse is. */
+struct parse {
+    const struct nuna_opt_table *table;
+    char *target;
+    struct nuna_opt_rest *rest;
+    uint64_t seen;
+};
+
 /* One option at argv[0]; `*ret_used` tells whether argv[1] was its value. */
-static bool take_option(int argc, char **argv, const struct nuna_opt *opts, size_t opt_count,
-                        uint64_t *seen, bool *ret_used, struct nuna_error *err)
+static bool take_option(struct parse *parse, int argc, char **argv, bool *ret_used,
+                        struct nuna_error *err)
 {
     const char *name = argv[0] + 2;
     const char *equals = strchr(name, '=');
     size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
 
     *ret_used = false;
-    const struct nuna_opt *opt = find_option(opts, opt_count, name, length);
+    const struct nuna_opt *opt = argv[0][1] == '-' ? find_option(parse->table, name, length) : NULL;
     if (strcmp(argv[0], "-h") == 0)
-        opt = find_option(opts, opt_count, "help", 4);
-    else if (argv[0][1] != '-')
-        opt = NULL;
+        opt = &help_row;
     if (opt == NULL)
-        return unknown_option(opts, opt_count, argv[0], err);
+        return unknown_option(parse->table, argv[0], err);
     if (opt->kind == NUNA_OPT_FLAG) {
         if (equals != NULL)
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: takes no value", opt->name);
-        *(bool *)opt->target = true;
+        *(opt == &help_row ? &parse->rest->help : (bool *)(parse->target + opt->target)) = true;
         return true;
     }
 
@@ -88,36 +99,32 @@ static bool take_option(int argc, char **argv, const struct nuna_opt *opts, size
     if (value == NULL)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "--%s: value missing, expected %s", opt->name,
                          opt->metavar);
-    uint64_t bit = 1ull << (opt - opts) % OPTIONS_MAX;
-    bool again = (*seen & bit) != 0;
-    *seen |= bit;
-    return store_value(opt, value, again, err);
+    uint64_t bit = 1ull << (opt - parse->table->rows) % OPTIONS_MAX;
+    bool again = (parse->seen & bit) != 0;
+    parse->seen |= bit;
+    return store_value(opt, parse->target + opt->target, value, again, err);
 }
 
-bool nuna_options_parse(int argc, char **argv, const struct nuna_opt *opts, size_t opt_count,
-                        const char **ret_args, size_t max_args, size_t *ret_arg_count,
-                        struct nuna_error *err)
+bool nuna_options_parse(int argc, char **argv, const struct nuna_opt_table *table, void *target,
+                        struct nuna_opt_rest *rest, struct nuna_error *err)
 {
-    uint64_t seen = 0;
+    struct parse parse = {.table = table, .target = target, .rest = rest};
     bool options_ended = false;
-    size_t arg_count = 0;
 
     for (int i = 0; i < argc; i++) {
         bool used = false;
         if (!options_ended && strcmp(argv[i], "--") == 0) {
             options_ended = true;
         } else if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!take_option(argc - i, argv + i, opts, opt_count, &seen, &used, err))
+            if (!take_option(&parse, argc - i, argv + i, &used, err))
                 return false;
             i += used;
-        } else if (arg_count == max_args) {
+        } else if (rest->operand_count == rest->operands_max) {
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "unexpected argument \"%.80s\"", argv[i]);
         } else {
-            ret_args[arg_count++] = argv[i];
+            rest->operands[rest->operand_count++] = argv[i];
         }
     }
-    if (ret_arg_count != NULL)
-        *ret_arg_count = arg_count;
     return true;
 }
 
@@ -131,18 +138,23 @@ static size_t print_usage(const struct nuna_opt *opt, bool print)
     return 4 + strlen(opt->name) + strlen(blank) + strlen(metavar);
 }
 
-void nuna_options_help(const struct nuna_opt *opts, size_t opt_count)
+static void print_row(const struct nuna_opt *opt, size_t width)
 {
-    size_t width = 0;
+    size_t length = print_usage(opt, true);
+    printf("%*s  %s\n", (int)(width - length), "", opt->help);
+}
 
-    for (size_t i = 0; i < opt_count; i++) {
-        size_t length = print_usage(&opts[i], false);
+void nuna_options_help(const struct nuna_opt_table *table)
+{
+    size_t width = print_usage(&help_row, false);
+
+    for (size_t i = 0; i < table->count; i++) {
+        size_t length = print_usage(&table->rows[i], false);
         width = length > width ? length : width;
     }
-    for (size_t i = 0; i < opt_count; i++) {
-        size_t length = print_usage(&opts[i], true);
-        printf("%*s  %s\n", (int)(width - length), "", opts[i].help);
-    }
+    for (size_t i = 0; i < table->count; i++)
+        print_row(&table->rows[i], width);
+    print_row(&help_row, width);
 }
 
 bool nuna_options_threads(const char *text, uint32_t *ret_threads, struct nuna_error *err)

@@ -1,6 +1,5 @@
 #include "cli/host/cmd_host.h"
 #include "cli/common/messages.h"
-#include "cli/common/options.h"
 #include "cli/common/output_dir.h"
 #include "cli/common/signals.h"
 #include "cli/host/options.h"
@@ -8,7 +7,6 @@
 #include "core/units.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +16,7 @@ struct host_run {
     const char *config_path, *out, *threads, *sweep;
     struct nuna_opt_list set;
     struct nuna_host_options host;
-    bool quiet, help;
+    bool quiet;
     struct nuna_config *config;
     struct nuna_host_plan plan;
     uint32_t thread_count;
@@ -248,65 +246,55 @@ static int run_whole(struct host_run *run)
     return run->sweep ? run_sweep(run) : run_once(run);
 }
 
-static int help(const struct nuna_opt *opts, size_t count)
+static int run_and_let_go(struct nuna_call *call)
 {
-    printf(
-        "usage: nunasim host --config FILE --transfer h2d:SIZE:GPU [options]\n\n"
-        "Copies between host and GPU memory, over the GPU's own PCIe link or relayed by other GPUs.\n\n");
-    nuna_options_help(opts, count);
-    printf("\nA transfer is h2d:1GB:gpu0, d2h:64MB:gpu3 or p2p:1GB:gpu0:gpu1 (from GPU to GPU,\n"
-           "native), with ,start=1ms behind it if it starts later, and ,stream=1 if it takes\n"
-           "turns with other transfers of that stream of its GPU.\n"
-           "Keys for --set: nunasim params, section host. Model: docs/host.md. Files written:\n"
-           "docs/output.md.\n");
-    return NUNA_EXIT_OK;
-}
-
-int nuna_cmd_host(int argc, char **argv)
-{
-    struct host_run *run = calloc(1, sizeof *run);
-    struct nuna_error err;
-    if (!run) {
-        nuna_fail_memory(&err, "the run");
-        return nuna_cli_report(&err);
-    }
-    const struct nuna_opt opts[] = {
-        {"config", "FILE", "YAML configuration (default: all defaults)", NUNA_OPT_VALUE,
-         &run->config_path},
-        {"transfer", "TRANSFER", "what to copy; may repeat, all run side by side", NUNA_OPT_LIST,
-         &run->host.transfers},
-        {"background", "TRANSFER",
-         "native traffic until the last transfer ends: h2d:gpu3; may repeat", NUNA_OPT_LIST,
-         &run->host.backgrounds},
-        {"engine", "E", "native, static or mma (key host.engine)", NUNA_OPT_VALUE,
-         &run->host.engine},
-        {"relays", "N|GPUS", "how many GPUs relay (key host.relays), or which: gpu1,gpu4",
-         NUNA_OPT_VALUE, &run->host.relays},
-        {"ratios", "A:B:...", "static: share of each path, the target's own link first",
-         NUNA_OPT_VALUE, &run->host.ratios},
-        {"chunk", "SIZE", "chunk size (key host.chunk_size)", NUNA_OPT_VALUE, &run->host.chunk},
-        {"depth", "N", "chunks outstanding on a link (key host.queue_depth)", NUNA_OPT_VALUE,
-         &run->host.depth},
-        {"buffer", "WHERE", "target, other, interleaved or each (key host.buffer)", NUNA_OPT_VALUE,
-         &run->host.buffer},
-        {"sweep-size", "FROM:TO", "one run per size, doubling, in place of the transfers' sizes",
-         NUNA_OPT_VALUE, &run->sweep},
-        {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST,
-         &run->set},
-        {"threads", "T", "threads to simulate with (default 1); never changes a result",
-         NUNA_OPT_VALUE, &run->threads},
-        {"out", "DIR", "output folder (default: no files)", NUNA_OPT_VALUE, &run->out},
-        {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &run->quiet},
-        {"help", NULL, "this text", NUNA_OPT_FLAG, &run->help},
-    };
-    const size_t count = sizeof opts / sizeof opts[0];
-    size_t args = 0;
-    int code;
-    if (!nuna_options_parse(argc, argv, opts, count, NULL, 0, &args, &err))
-        code = nuna_cli_report(&err);
-    else
-        code = run->help ? help(opts, count) : run_whole(run);
+    struct host_run *run = call->state;
+    int code = run_whole(run);
     nuna_config_destroy(run->config);
-    free(run);
     return code;
 }
+
+#define AT(member) offsetof(struct host_run, member)
+static const struct nuna_opt options[] = {
+    NUNA_OPT_CONFIG(struct host_run, config_path),
+    {"transfer", "TRANSFER", "what to copy; may repeat, all run side by side", NUNA_OPT_LIST,
+     AT(host.transfers), NUNA_VALUES_FREE, NULL},
+    {"background", "TRANSFER", "native traffic until the last transfer ends: h2d:gpu3; may repeat",
+     NUNA_OPT_LIST, AT(host.backgrounds), NUNA_VALUES_FREE, NULL},
+    {"engine", "E", "native, static or mma (key host.engine)", NUNA_OPT_VALUE, AT(host.engine),
+     NUNA_VALUES_KEYWORD, "host.engine"},
+    {"relays", "N|GPUS", "how many GPUs relay (key host.relays), or which: gpu1,gpu4",
+     NUNA_OPT_VALUE, AT(host.relays), NUNA_VALUES_FREE, NULL},
+    {"ratios", "A:B:...", "static: share of each path, the target's own link first", NUNA_OPT_VALUE,
+     AT(host.ratios), NUNA_VALUES_FREE, NULL},
+    {"chunk", "SIZE", "chunk size (key host.chunk_size)", NUNA_OPT_VALUE, AT(host.chunk),
+     NUNA_VALUES_FREE, NULL},
+    {"depth", "N", "chunks outstanding on a link (key host.queue_depth)", NUNA_OPT_VALUE,
+     AT(host.depth), NUNA_VALUES_FREE, NULL},
+    {"buffer", "WHERE", "target, other, interleaved or each (key host.buffer)", NUNA_OPT_VALUE,
+     AT(host.buffer), NUNA_VALUES_KEYWORD, "host.buffer"},
+    {"sweep-size", "FROM:TO", "one run per size, doubling, in place of the transfers' sizes",
+     NUNA_OPT_VALUE, AT(sweep), NUNA_VALUES_FREE, NULL},
+    NUNA_OPT_SET(struct host_run, set),
+    NUNA_OPT_THREADS(struct host_run, threads),
+    {"out", "DIR", "output folder (default: no files)", NUNA_OPT_VALUE, AT(out), NUNA_VALUES_FOLDER,
+     NULL},
+    NUNA_OPT_QUIET(struct host_run, quiet),
+};
+#undef AT
+
+const struct nuna_verb nuna_verb_host = {
+    .name = "host",
+    .summary = "copy between host and GPU memory, relayed by other GPUs or not",
+    .synopsis = "host --config FILE --transfer h2d:SIZE:GPU [options]",
+    .about = "Copies between host and GPU memory, over the GPU's own PCIe link or relayed by other "
+             "GPUs.",
+    .notes = "A transfer is h2d:1GB:gpu0, d2h:64MB:gpu3 or p2p:1GB:gpu0:gpu1 (from GPU to GPU,\n"
+             "native), with ,start=1ms behind it if it starts later, and ,stream=1 if it takes\n"
+             "turns with other transfers of that stream of its GPU.\n"
+             "Keys for --set: nunasim params, section host. Model: docs/host.md. Files written:\n"
+             "docs/output.md.",
+    .options = {options, sizeof options / sizeof options[0]},
+    .state_size = sizeof(struct host_run),
+    .run = run_and_let_go,
+};

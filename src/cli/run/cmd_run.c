@@ -8,7 +8,6 @@
 #include "cli/run/simulate.h"
 #include "pod/report/placement.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 static int finish_status(const struct nuna_run *run, const struct nuna_result *result)
 {
@@ -62,74 +61,62 @@ static int run_whole(struct nuna_run *run)
     return finish_status(run, &result);
 }
 
-static int help(const struct nuna_opt *opts, size_t count)
+static int run_and_let_go(struct nuna_call *call)
 {
-    printf(
-        "usage: nunasim --config FILE --plan PLAN [options]\n\n"
-        "Simulates one collective plan on one pod, flit by flit, and says how long it takes and\n"
-        "where the time goes.\n\n");
-    nuna_options_help(opts, count);
-    printf("\nPLAN is an MSCCL++ JSON file (version 2), or builtin:COLLECTIVE with options by\n"
-           "commas: builtin:allgather,channels=8,algorithm=ring.\n"
-           "Keys for --set: nunasim params. Files written: docs/output.md.\n");
-    return NUNA_EXIT_OK;
-}
-
-int nuna_cmd_run(int argc, char **argv)
-{
-    struct nuna_run *run = calloc(1, sizeof *run);
-    struct nuna_error err;
-    if (!run) {
-        nuna_fail_memory(&err, "the run");
-        return nuna_cli_report(&err);
-    }
-    struct nuna_run_options *o = &run->options;
-    const struct nuna_opt opts[] = {
-        {"config", "FILE", "YAML configuration of the pod (default: all defaults)", NUNA_OPT_VALUE,
-         &o->config},
-        {"plan", "PLAN", "plan file, or builtin:allgather, allreduce, reducescatter, alltoall",
-         NUNA_OPT_VALUE, &o->plan},
-        {"size", "SIZE", "larger of one GPU's input and output buffer, such as 1MB", NUNA_OPT_VALUE,
-         &o->size},
-        {"gpus", "N", "GPUs in the pod (a plan file must be for as many)", NUNA_OPT_VALUE,
-         &o->gpus},
-        {"policy", "NAME", "UA, NUMA, NAP, NAP* (or NAP-star), each alone or with +NAR",
-         NUNA_OPT_VALUE, &o->policy},
-        {"nar", "DOMAINS", "NAR granularity, a divisor of the ports, or auto: try all",
-         NUNA_OPT_VALUE, &o->nar},
-        {"threads", "T", "threads to simulate with (default 1); never changes a result",
-         NUNA_OPT_VALUE, &o->threads},
-        {"fold", "MODE",
-         "auto (default): one GPU stands for all where they are provably alike; off; approx: even "
-         "where they are not",
-         NUNA_OPT_VALUE, &o->fold},
-        {"reference", NULL,
-         "simulates the plain, slow way: a heap, one event at a time; never changes a result",
-         NUNA_OPT_FLAG, &o->reference},
-        {"set", "KEY=VALUE", "overrides any configuration key; may repeat", NUNA_OPT_LIST, &o->set},
-        {"background", "gemm:size=N",
-         "runs a tiled N x N matrix multiplication beside the collective", NUNA_OPT_VALUE,
-         &o->background},
-        {"transfer", "TRANSFER",
-         "copies between host and GPU memory meanwhile, as nunasim host does; may repeat",
-         NUNA_OPT_LIST, &o->host.transfers},
-        {"show-placement", NULL, "draws threadblocks, pages and domains of GPU 0 on its die",
-         NUNA_OPT_FLAG, &o->show_placement},
-        {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE,
-         &o->out},
-        {"quiet", NULL, "prints nothing but errors", NUNA_OPT_FLAG, &o->quiet},
-        {"help", NULL, "this text", NUNA_OPT_FLAG, &o->help},
-    };
-    const size_t count = sizeof opts / sizeof opts[0];
-    size_t args = 0;
-    int code;
-    if (!nuna_options_parse(argc, argv, opts, count, NULL, 0, &args, &err))
-        code = nuna_cli_report(&err);
-    else
-        code = o->help ? help(opts, count) : run_whole(run);
+    struct nuna_run *run = call->state;
+    int code = run_whole(run);
     nuna_sim_destroy(run->sim);
     nuna_plan_destroy(run->plan);
     nuna_config_destroy(run->config);
-    free(run);
     return code;
 }
+
+#define AT(member) offsetof(struct nuna_run, options.member)
+static const struct nuna_opt options[] = {
+    NUNA_OPT_CONFIG(struct nuna_run, options.config),
+    {"plan", "PLAN", "plan file, or builtin:allgather, allreduce, reducescatter, alltoall",
+     NUNA_OPT_VALUE, AT(plan), NUNA_VALUES_FILE, NULL},
+    {"size", "SIZE", "larger of one GPU's input and output buffer, such as 1MB", NUNA_OPT_VALUE,
+     AT(size), NUNA_VALUES_FREE, NULL},
+    {"gpus", "N", "GPUs in the pod (a plan file must be for as many)", NUNA_OPT_VALUE, AT(gpus),
+     NUNA_VALUES_FREE, NULL},
+    {"policy", "NAME", "UA, NUMA, NAP, NAP* (or NAP-star), each alone or with +NAR", NUNA_OPT_VALUE,
+     AT(policy), NUNA_VALUES_KEYWORD, "placement.policy"},
+    {"nar", "DOMAINS", "NAR granularity, a divisor of the ports, or auto: try all", NUNA_OPT_VALUE,
+     AT(nar), NUNA_VALUES_WORDS, "auto"},
+    NUNA_OPT_THREADS(struct nuna_run, options.threads),
+    {"fold", "MODE",
+     "auto (default): one GPU stands for all where they are provably alike; off; approx: even "
+     "where they are not",
+     NUNA_OPT_VALUE, AT(fold), NUNA_VALUES_WORDS, "auto|off|approx"},
+    {"reference", NULL,
+     "simulates the plain, slow way: a heap, one event at a time; never changes a result",
+     NUNA_OPT_FLAG, AT(reference), NUNA_VALUES_FREE, NULL},
+    NUNA_OPT_SET(struct nuna_run, options.set),
+    {"background", "gemm:size=N", "runs a tiled N x N matrix multiplication beside the collective",
+     NUNA_OPT_VALUE, AT(background), NUNA_VALUES_FREE, NULL},
+    {"transfer", "TRANSFER",
+     "copies between host and GPU memory meanwhile, as nunasim host does; may repeat",
+     NUNA_OPT_LIST, AT(host.transfers), NUNA_VALUES_FREE, NULL},
+    {"show-placement", NULL, "draws threadblocks, pages and domains of GPU 0 on its die",
+     NUNA_OPT_FLAG, AT(show_placement), NUNA_VALUES_FREE, NULL},
+    {"out", "DIR", "output folder (default: out/, named after the inputs)", NUNA_OPT_VALUE, AT(out),
+     NUNA_VALUES_FOLDER, NULL},
+    NUNA_OPT_QUIET(struct nuna_run, options.quiet),
+};
+#undef AT
+
+const struct nuna_verb nuna_verb_run = {
+    .name = "run",
+    .summary = "simulate a plan on a pod; what a command that starts with -- does",
+    .synopsis = "--config FILE --plan PLAN [options]",
+    .about =
+        "Simulates one collective plan on one pod, flit by flit, and says how long it takes and\n"
+        "where the time goes.",
+    .notes = "PLAN is an MSCCL++ JSON file (version 2), or builtin:COLLECTIVE with options by\n"
+             "commas: builtin:allgather,channels=8,algorithm=ring.\n"
+             "Keys for --set: nunasim params. Files written: docs/output.md.",
+    .options = {options, sizeof options / sizeof options[0]},
+    .state_size = sizeof(struct nuna_run),
+    .run = run_and_let_go,
+};

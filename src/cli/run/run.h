@@ -13,7 +13,7 @@ struct nuna_run_options {
     const char *config, *plan, *size, *gpus, *policy, *nar, *background, *threads, *fold, *out;
     struct nuna_opt_list set;
     struct nuna_host_options host; /* of its options, the transfers alone */
-    bool quiet, show_placement, reference, help;
+    bool quiet, show_placement, reference;
 };
 
 /* Everything a run holds, so that one function can let it go. */
