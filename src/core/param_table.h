@@ -4,6 +4,8 @@
 #ifndef NUNA_CORE_PARAM_TABLE_H
 #define NUNA_CORE_PARAM_TABLE_H
 
+#include "core/variant_table.h"
+
 #define NUNA_PARAM_SECTIONS(S)                                                                     \
     S(pod, "the pod: how many GPUs")                                                               \
     S(noc, "the network on chip of one GPU")                                                       \
@@ -103,7 +105,7 @@
       "calibrated: N1, N3")
 
 #define NUNA_PARAMS_placement(X)                                                                   \
-    X(placement, policy, ENUM, "UA", "", "", "UA|UA+NAR|NUMA|NUMA+NAR|NAP|NAP+NAR|NAP*|NAP*+NAR",  \
+    X(placement, policy, ENUM, "UA", "", "", NUNA_WORDS(NUNA_POLICIES),                            \
       "threadblock and memory placement, with or without routing domains: docs/placement.md",      \
       "NUNA section 5.3")                                                                          \
     X(placement, nar_domains, COUNT, "0", "0", "256", "",                                          \

@@ -21,16 +21,9 @@ enum nuna_fabric {
     NUNA_FABRIC_UNIFORM,
 };
 
-enum nuna_policy {
-    NUNA_POLICY_UA,
-    NUNA_POLICY_UA_NAR,
-    NUNA_POLICY_NUMA,
-    NUNA_POLICY_NUMA_NAR,
-    NUNA_POLICY_NAP,
-    NUNA_POLICY_NAP_NAR,
-    NUNA_POLICY_NAP_STAR,
-    NUNA_POLICY_NAP_STAR_NAR,
-};
+#define NUNA_POLICY_ID(id, ...) NUNA_POLICY_##id,
+enum nuna_policy { NUNA_POLICIES(NUNA_POLICY_ID) NUNA_POLICY_COUNT };
+#undef NUNA_POLICY_ID
 
 enum nuna_translation_mode {
     NUNA_TRANSLATION_OFF,

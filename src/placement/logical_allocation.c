@@ -1,5 +1,5 @@
-/* Algorithm 1, first phase. */
-#include "placement/placement.h"
+#include "placement/logical_allocation.h"
+#include "placement/turn.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,24 +44,6 @@ static bool order_groups(const uint32_t *size, uint32_t groups, uint32_t most, u
     return true;
 }
 
-bool nuna_works_in_turn(const struct nuna_workload *workload, uint32_t *ret_order)
-{
-    uint32_t *next = calloc((size_t)workload->gpu_count * 2 + 1, sizeof *next);
-    if (!next)
-        return false;
-    uint32_t *end = next + workload->gpu_count, at = 0;
-    for (uint32_t w = workload->work_count; w-- > 0;)
-        next[workload->works[w].gpu] = w;
-    for (uint32_t w = 0; w < workload->work_count; w++)
-        end[workload->works[w].gpu] = w + 1;
-    while (at < workload->work_count)
-        for (uint32_t g = 0; g < workload->gpu_count; g++)
-            if (next[g] < end[g])
-                ret_order[at++] = next[g]++;
-    free(next);
-    return true;
-}
-
 /* Numbers the groups anew by their first threadblock in the plan's order and counts their members;
  * returns the most of any. `number` has room for all. */
 static uint32_t number_groups(const struct nuna_workload *workload, uint32_t *group,
@@ -86,13 +68,14 @@ uint32_t nuna_logical_allocation(const struct nuna_workload *workload, uint32_t 
     uint32_t *group_of = malloc(((size_t)workload->chunk_count + 1) * sizeof *group_of);
     uint32_t *shared = calloc(works, sizeof *shared);
     uint32_t *size = calloc(works, sizeof *size);
-    uint32_t *turn = calloc(works, sizeof *turn);
+    uint32_t *number = calloc(works, sizeof *number);
+    struct nuna_turn *turn = calloc(works, sizeof *turn);
     uint32_t groups = 0;
-    bool ok = group_of && shared && size && turn && nuna_works_in_turn(workload, turn);
+    bool ok = group_of && shared && size && number && turn && nuna_works_in_turn(workload, turn);
     if (ok)
         memset(group_of, 0xff, ((size_t)workload->chunk_count + 1) * sizeof *group_of);
     for (uint32_t k = 0; ok && k < workload->work_count; k++) {
-        const struct nuna_work *work = &workload->works[turn[k]];
+        const struct nuna_work *work = &workload->works[turn[k].work];
         uint32_t group = best_group(workload, work, group_of, shared);
         if (group == NO_GROUP)
             group = groups++;
@@ -100,13 +83,14 @@ uint32_t nuna_logical_allocation(const struct nuna_workload *workload, uint32_t 
             uint32_t *of = &group_of[workload->accesses[work->access_at + i].chunk];
             *of = *of == NO_GROUP ? group : *of;
         }
-        ret_group[turn[k]] = group;
+        ret_group[turn[k].work] = group;
     }
-    ok =
-        ok && order_groups(size, groups, number_groups(workload, ret_group, turn, size), ret_order);
+    ok = ok &&
+         order_groups(size, groups, number_groups(workload, ret_group, number, size), ret_order);
     free(group_of);
     free(shared);
     free(size);
+    free(number);
     free(turn);
     return ok ? groups : UINT32_MAX;
 }

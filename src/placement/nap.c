@@ -1,15 +1,13 @@
-/* NAP: Algorithm 1 of NUNA section 4.2. Groups of threadblocks that share chunks go round-robin to
- * the domains; in its domain a threadblock takes the first CU, by distance to the domain's ports,
- * whose budget of requests fits it, and its chunks' pages the nearest stack whose budget of bytes
- * fits them. NAP* places threadblocks only. */
-#include "placement/private.h"
+/* Algorithm 1's threadblocks, NUNA section 4.2. Groups of threadblocks that share chunks go
+ * round-robin to the domains; in its domain a threadblock takes the first CU, by distance to the
+ * domain's ports, whose budget of requests fits it. */
+#include "placement/logical_allocation.h"
+#include "placement/rule.h"
 #include <stdlib.h>
 
 struct nap {
     const struct nuna_placing *placing;
-    int64_t *cu_left;    /* [gpu][cu]: requests */
-    int64_t *stack_left; /* [gpu][stack]: bytes */
-    bool places_memory;
+    int64_t *cu_left; /* [gpu][cu]: requests */
 };
 
 static uint64_t requests_of(const struct nap *nap, const struct nuna_work *work)
@@ -23,70 +21,14 @@ static uint64_t requests_of(const struct nap *nap, const struct nuna_work *work)
     return requests;
 }
 
-/* The first of `count` places, in the given order, that has `due` left. When none has, all get
- * another budget: what does not fit side by side is stacked up evenly. */
-static uint32_t first_fit(int64_t *left, const uint32_t *order, uint32_t count, uint64_t due,
-                          uint64_t budget)
-{
-    int64_t take = (int64_t)(due < budget ? due : budget);
-    for (;;) {
-        for (uint32_t i = 0; i < count; i++)
-            if (left[order[i]] >= take) {
-                left[order[i]] -= take;
-                return order[i];
-            }
-        for (uint32_t i = 0; i < count; i++)
-            left[i] += (int64_t)budget;
-    }
-}
-
-static bool any_open(struct nuna_pages pages)
-{
-    for (uint64_t page = pages.first; page < pages.end; page++)
-        if (pages.table[page].domains == NUNA_FRAME_OPEN)
-            return true;
-    return false;
-}
-
-/* Places the pages of the threadblock's chunks that no one has placed yet: those on its own GPU, or
- * those on others. */
-static void place_chunks(struct nap *nap, uint32_t w, bool own)
-{
-    const struct nuna_placing *placing = nap->placing;
-    const struct nuna_topology *topology = placing->spec->topology;
-    const struct nuna_work *work = &placing->workload->works[w];
-    uint32_t cu = placing->result->cu[w], domain = placing->result->domain[w];
-    uint32_t stacks = topology->stack_count;
-    const uint32_t *order = &placing->domains->stack_order[topology->cu_router[cu] * stacks];
-    bool routes = nuna_policy_routes(placing->spec->policy);
-    for (uint32_t i = 0; i < work->access_count; i++) {
-        const struct nuna_access *access = &placing->workload->accesses[work->access_at + i];
-        const struct nuna_chunk *chunk = &placing->workload->chunks[access->chunk];
-        struct nuna_pages pages = nuna_pages_of(placing, chunk);
-        if ((chunk->gpu == work->gpu) != own || !any_open(pages))
-            continue;
-        uint32_t stack = first_fit(&nap->stack_left[chunk->gpu * stacks], order, stacks,
-                                   chunk->bytes, placing->spec->stack_budget);
-        struct nuna_frame frame = {
-            .domains = (uint8_t)(routes ? placing->spec->domains : 1),
-            .domain = (uint8_t)(routes ? domain : 0),
-            .stack = (uint8_t)stack,
-        };
-        /* The first chunk on a page has fixed it. */
-        for (uint64_t page = pages.first; page < pages.end; page++)
-            if (pages.table[page].domains == NUNA_FRAME_OPEN)
-                pages.table[page] = frame;
-    }
-}
-
 static void place_work(struct nap *nap, uint32_t w, uint32_t domain)
 {
     const struct nuna_placing *placing = nap->placing;
     const struct nuna_work *work = &placing->workload->works[w];
     uint32_t cus = placing->spec->topology->cu_count;
-    uint32_t cu = first_fit(&nap->cu_left[(size_t)work->gpu * cus],
-                            &placing->domains->cu_order[(size_t)domain * cus], cus,
-                            requests_of(nap, work), placing->spec->cu_budget);
+    uint32_t cu = nuna_first_fit(&nap->cu_left[(size_t)work->gpu * cus],
+                                 &placing->domains->cu_order[(size_t)domain * cus], cus,
+                                 requests_of(nap, work), placing->spec->cu_budget);
     placing->result->cu[w] = cu;
     placing->result->domain[w] = domain;
 }
@@ -152,21 +94,16 @@ static void list_steps(const struct nuna_workload *workload, const struct groups
     qsort(steps, workload->work_count, sizeof *steps, compare_steps);
 }
 
-/* Second half. Threadblocks whose turn it is on all GPUs at once place their own memory before that
- * of others, so that no GPU's rank gives it precedence. */
+/* Second half. */
 static void place_steps(struct nap *nap, const struct groups *groups, const struct step *steps)
 {
+    struct nuna_turn *order = nap->placing->order;
     uint32_t count = nap->placing->workload->work_count;
-    for (uint32_t first = 0, end; first < count; first = end) {
-        for (end = first;
-             end < count && steps[end].size == steps[first].size &&
-             steps[end].nth == steps[first].nth && steps[end].turn == steps[first].turn;
-             end++)
-            place_work(nap, steps[end].work, groups->domain[groups->of[steps[end].work]]);
-        for (uint32_t k = first; nap->places_memory && k < end; k++)
-            place_chunks(nap, steps[k].work, true);
-        for (uint32_t k = first; nap->places_memory && k < end; k++)
-            place_chunks(nap, steps[k].work, false);
+    for (uint32_t k = 0, round = 0; k < count; k++) {
+        const struct step *step = &steps[k], *last = k > 0 ? step - 1 : step;
+        round += step->size != last->size || step->nth != last->nth || step->turn != last->turn;
+        order[k] = (struct nuna_turn){step->work, round};
+        place_work(nap, step->work, groups->domain[groups->of[step->work]]);
     }
 }
 
@@ -175,26 +112,19 @@ static bool budgets(struct nap *nap)
     const struct nuna_placing *placing = nap->placing;
     uint32_t gpus = placing->workload->gpu_count;
     uint32_t cus = placing->spec->topology->cu_count;
-    uint32_t stacks = placing->spec->topology->stack_count;
     nap->cu_left = malloc((size_t)gpus * cus * sizeof *nap->cu_left);
-    nap->stack_left = malloc((size_t)gpus * stacks * sizeof *nap->stack_left);
-    if (!nap->cu_left || !nap->stack_left)
+    if (!nap->cu_left)
         return false;
     for (size_t i = 0; i < (size_t)gpus * cus; i++)
         nap->cu_left[i] = (int64_t)placing->spec->cu_budget;
-    for (size_t i = 0; i < (size_t)gpus * stacks; i++)
-        nap->stack_left[i] = (int64_t)placing->spec->stack_budget;
     return true;
 }
 
-bool nuna_place_nap(const struct nuna_placing *placing)
+static bool place(const struct nuna_placing *placing)
 {
     const struct nuna_workload *workload = placing->workload;
     size_t count = (size_t)workload->work_count + 1;
-    struct nap nap = {
-        .placing = placing,
-        .places_memory = nuna_policy_places_memory(placing->spec->policy),
-    };
+    struct nap nap = {.placing = placing};
     uint32_t *words = calloc(5 * count, sizeof *words);
     struct step *steps = calloc(count, sizeof *steps);
     bool ok = words && steps && budgets(&nap);
@@ -214,6 +144,7 @@ bool nuna_place_nap(const struct nuna_placing *placing)
     free(words);
     free(steps);
     free(nap.cu_left);
-    free(nap.stack_left);
     return ok;
 }
+
+const struct nuna_threadblock_rule nuna_threadblocks_nap = {.place = place, .by_domain = true};

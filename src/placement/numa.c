@@ -1,7 +1,7 @@
 /* NUMA: memory round-robin; each threadblock on the free CU nearest to the stack of the first page
  * that it loads. One threadblock to a CU until all have one: a page's threadblocks spread around
  * its stack. Source: NUNA section 5.3. */
-#include "placement/private.h"
+#include "placement/rule.h"
 #include <stdlib.h>
 
 /* CUs of each stack, near ones first. */
@@ -37,7 +37,7 @@ static uint32_t stack_of_first_load(const struct nuna_placing *placing,
     return 0;
 }
 
-bool nuna_place_numa(const struct nuna_placing *placing)
+static bool place(const struct nuna_placing *placing)
 {
     const struct nuna_topology *topology = placing->spec->topology;
     uint32_t cus = topology->cu_count;
@@ -66,3 +66,5 @@ bool nuna_place_numa(const struct nuna_placing *placing)
     free(taken);
     return ok;
 }
+
+const struct nuna_threadblock_rule nuna_threadblocks_numa = {.place = place};

@@ -1,52 +1,8 @@
 #include "placement/placement.h"
-#include "placement/private.h"
+#include "placement/flags.h"
+#include "placement/policy.h"
 #include <stdlib.h>
 #include <string.h>
-
-bool nuna_policy_routes(enum nuna_policy policy)
-{
-    return policy == NUNA_POLICY_UA_NAR || policy == NUNA_POLICY_NUMA_NAR ||
-           policy == NUNA_POLICY_NAP_NAR || policy == NUNA_POLICY_NAP_STAR_NAR;
-}
-
-bool nuna_policy_places_memory(enum nuna_policy policy)
-{
-    return policy == NUNA_POLICY_NAP || policy == NUNA_POLICY_NAP_NAR;
-}
-
-static bool places_by_domain(enum nuna_policy policy)
-{
-    return nuna_policy_places_memory(policy) || policy == NUNA_POLICY_NAP_STAR ||
-           policy == NUNA_POLICY_NAP_STAR_NAR;
-}
-
-bool nuna_policy_uses_domains(enum nuna_policy policy)
-{
-    return nuna_policy_routes(policy) || places_by_domain(policy);
-}
-
-struct nuna_pages nuna_pages_of(const struct nuna_placing *placing, const struct nuna_chunk *chunk)
-{
-    uint64_t page_size = placing->spec->map->page_size;
-    uint64_t first = chunk->position / page_size;
-    uint64_t end = chunk->bytes ? (chunk->position + chunk->bytes - 1) / page_size + 1 : first;
-    return (struct nuna_pages){placing->result->pages[chunk->gpu], first, end};
-}
-
-static bool place_ua(const struct nuna_placing *placing)
-{
-    const struct nuna_workload *workload = placing->workload;
-    for (uint32_t first = 0; first < workload->work_count;) {
-        uint32_t next = first;
-        while (next < workload->work_count &&
-               workload->works[next].gpu == workload->works[first].gpu)
-            next++;
-        if (!nuna_placement_ua(placing->spec->topology, next - first, &placing->result->cu[first]))
-            return false;
-        first = next;
-    }
-    return true;
-}
 
 /* Without a placement of its own, a threadblock's traffic takes the domain nearest to its CU. */
 static void nearest_domains(const struct nuna_placing *placing)
@@ -54,40 +10,6 @@ static void nearest_domains(const struct nuna_placing *placing)
     for (uint32_t w = 0; w < placing->workload->work_count; w++)
         placing->result->domain[w] =
             placing->domains->nearest[placing->spec->topology->cu_router[placing->result->cu[w]]];
-}
-
-static void route_pages_of(const struct nuna_placing *placing, uint32_t w)
-{
-    const struct nuna_workload *workload = placing->workload;
-    const struct nuna_address_map *map = placing->spec->map;
-    for (uint32_t i = 0; i < workload->works[w].access_count; i++) {
-        const struct nuna_access *access = &workload->accesses[workload->works[w].access_at + i];
-        const struct nuna_chunk *chunk = &workload->chunks[access->chunk];
-        if (access->kind != NUNA_ACCESS_REMOTE_STORE)
-            continue;
-        struct nuna_pages pages = nuna_pages_of(placing, chunk);
-        for (uint64_t page = pages.first; page < pages.end; page++) {
-            struct nuna_frame *frame = &pages.table[page];
-            if (frame->domains != NUNA_FRAME_OPEN)
-                continue;
-            *frame = nuna_address_default_frame(map, page);
-            frame->domains = (uint8_t)placing->spec->domains;
-            frame->domain = (uint8_t)placing->result->domain[w];
-        }
-    }
-}
-
-/* NAR with round-robin memory: a page's segment and domain follow the first threadblock, in turn,
- * that stores to it from another GPU; its stack stays. */
-static bool route_pages(const struct nuna_placing *placing)
-{
-    uint32_t count = placing->workload->work_count;
-    uint32_t *turn = calloc((size_t)count + 1, sizeof *turn);
-    bool ok = turn && nuna_works_in_turn(placing->workload, turn);
-    for (uint32_t k = 0; ok && k < count; k++)
-        route_pages_of(placing, turn[k]);
-    free(turn);
-    return ok;
 }
 
 /* Pages that nothing decided keep their default frame. */
@@ -135,22 +57,22 @@ static bool find_domain_stacks(const struct nuna_placing *placing)
 
 static bool place(const struct nuna_placing *placing)
 {
-    enum nuna_policy policy = placing->spec->policy;
-    bool tables = nuna_policy_routes(policy) || nuna_policy_places_memory(policy);
+    const struct nuna_policy_row *policy = nuna_policy_row(placing->spec->policy);
+    bool tables = nuna_policy_has_tables(placing->spec->policy);
     if (tables && !make_tables(placing))
         return false;
-    bool placed = places_by_domain(policy) ? nuna_place_nap(placing)
-                  : policy == NUNA_POLICY_NUMA || policy == NUNA_POLICY_NUMA_NAR
-                      ? nuna_place_numa(placing)
-                      : place_ua(placing);
-    if (!placed)
+    if (!nuna_works_in_turn(placing->workload, placing->turns))
         return false;
-    if (nuna_policy_routes(policy) && !places_by_domain(policy))
+    memcpy(placing->order, placing->turns, placing->workload->work_count * sizeof *placing->order);
+    if (!policy->threadblocks->place(placing))
+        return false;
+    if (placing->domains && !policy->threadblocks->by_domain)
         nearest_domains(placing);
-    if (nuna_policy_routes(policy) && !nuna_policy_places_memory(policy) && !route_pages(placing))
+    if (!tables)
+        return true;
+    if (!policy->pages->place(placing))
         return false;
-    if (tables)
-        close_pages(placing);
+    close_pages(placing);
     return true;
 }
 
@@ -158,21 +80,79 @@ bool nuna_placement_make(const struct nuna_placement_spec *spec,
                          const struct nuna_workload *workload, struct nuna_placement *ret)
 {
     memset(ret, 0, sizeof *ret);
+    size_t count = (size_t)workload->work_count + 1;
     struct nuna_domains domains = {0};
     bool uses = nuna_policy_uses_domains(spec->policy);
     ret->gpu_count = workload->gpu_count;
-    ret->cu = calloc((size_t)workload->work_count + 1, sizeof *ret->cu);
-    ret->domain = calloc((size_t)workload->work_count + 1, sizeof *ret->domain);
-    bool ok = ret->cu && ret->domain &&
+    ret->cu = calloc(count, sizeof *ret->cu);
+    ret->domain = calloc(count, sizeof *ret->domain);
+    struct nuna_turn *turns = calloc(2 * count, sizeof *turns);
+    bool ok = ret->cu && ret->domain && turns &&
               (!uses || nuna_domains_init(&domains, spec->topology, spec->domains));
     const struct nuna_placing placing = {
         .spec = spec,
         .workload = workload,
         .domains = uses ? &domains : NULL,
+        .routes = nuna_policy_routes(spec->policy),
+        .turns = turns,
+        .order = turns ? turns + count : NULL,
         .result = ret,
     };
     ok = ok && find_domain_stacks(&placing) && place(&placing);
     nuna_domains_finish(&domains);
+    free(turns);
+    return ok;
+}
+
+/* The domain that each chunk goes to, UINT32_MAX for none: that of the first threadblock that
+ * touches it, or, where only routes are placed, of the first that stores to it from another GPU.
+ * NULL on lack of memory; free with free(). */
+static uint32_t *chunk_domains(const struct nuna_placement *placement,
+                               const struct nuna_workload *workload, bool any_access)
+{
+    uint32_t *domain = malloc(((size_t)workload->chunk_count + 1) * sizeof *domain);
+    if (!domain)
+        return NULL;
+    memset(domain, 0xff, ((size_t)workload->chunk_count + 1) * sizeof *domain);
+    for (uint32_t w = 0; w < workload->work_count; w++)
+        for (uint32_t i = 0; i < workload->works[w].access_count; i++) {
+            const struct nuna_access *access =
+                &workload->accesses[workload->works[w].access_at + i];
+            bool counts = any_access || access->kind == NUNA_ACCESS_REMOTE_STORE;
+            if (counts && domain[access->chunk] == UINT32_MAX)
+                domain[access->chunk] = placement->domain[w];
+        }
+    return domain;
+}
+
+/* Knowing the domains, lays small chunks out by them, and places again: where threadblocks go does
+ * not depend on it. */
+static bool pack(const struct nuna_placement_spec *spec, const struct nuna_plan *plan,
+                 struct nuna_layout *layout, struct nuna_workload *workload,
+                 struct nuna_placement *placement)
+{
+    uint64_t page_size = spec->map->page_size;
+    uint32_t *domain = chunk_domains(placement, workload, nuna_policy_chooses_stacks(spec->policy));
+    if (!domain)
+        return false;
+    nuna_layout_pack(layout, plan, page_size, domain, spec->domains);
+    free(domain);
+    nuna_workload_finish(workload);
+    nuna_placement_finish(placement);
+    return nuna_workload_init(workload, plan, layout, page_size, spec->domains) &&
+           nuna_placement_make(spec, workload, placement);
+}
+
+bool nuna_placement_of_plan(const struct nuna_placement_spec *spec, const struct nuna_plan *plan,
+                            struct nuna_layout *layout, struct nuna_placement *ret)
+{
+    struct nuna_workload workload;
+    memset(ret, 0, sizeof *ret);
+    bool ok = nuna_workload_init(&workload, plan, layout, spec->map->page_size, spec->domains) &&
+              nuna_placement_make(spec, &workload, ret) &&
+              (!ret->pages || (pack(spec, plan, layout, &workload, ret) &&
+                               nuna_place_flags(layout, plan, spec, ret)));
+    nuna_workload_finish(&workload);
     return ok;
 }
 

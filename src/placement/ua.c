@@ -1,4 +1,5 @@
-#include "placement/placement.h"
+#include "placement/ua.h"
+#include "placement/rule.h"
 #include <stdlib.h>
 
 static uint32_t gcd(uint32_t a, uint32_t b)
@@ -58,3 +59,20 @@ bool nuna_placement_ua(const struct nuna_topology *topology, uint32_t count, uin
     free(die_at);
     return true;
 }
+
+static bool place(const struct nuna_placing *placing)
+{
+    const struct nuna_workload *workload = placing->workload;
+    for (uint32_t first = 0; first < workload->work_count;) {
+        uint32_t next = first;
+        while (next < workload->work_count &&
+               workload->works[next].gpu == workload->works[first].gpu)
+            next++;
+        if (!nuna_placement_ua(placing->spec->topology, next - first, &placing->result->cu[first]))
+            return false;
+        first = next;
+    }
+    return true;
+}
+
+const struct nuna_threadblock_rule nuna_threadblocks_ua = {.place = place};

@@ -1,7 +1,9 @@
 /* The wiring: GPUs, their networks on chip, the switch planes between them, and the plan that runs
  * on them. */
 #include "pod/build.h"
-#include "placement/workload.h"
+#include "placement/placement.h"
+#include "placement/policy.h"
+#include "placement/ua.h"
 #include "pod/move.h"
 #include "pod/translation.h"
 #include <stdlib.h>
@@ -32,23 +34,6 @@ static uint64_t stack_budget(const struct nuna_params *params)
     return (uint64_t)((unsigned __int128)rate * delay / NUNA_PS_PER_S) + 1;
 }
 
-/* Knowing the domains, lays small chunks out by them, and places again: where threadblocks go does
- * not depend on it. */
-static bool pack(struct nuna_pod *pod, const struct nuna_placement_spec *spec,
-                 struct nuna_workload *workload)
-{
-    uint32_t *domain = nuna_workload_domains(workload, spec->policy, &pod->placement);
-    if (!domain)
-        return false;
-    nuna_layout_pack(&pod->layout, pod->plan, pod->map.page_size, domain, spec->domains);
-    free(domain);
-    nuna_workload_finish(workload);
-    nuna_placement_finish(&pod->placement);
-    return nuna_workload_init(workload, pod->plan, &pod->layout, pod->map.page_size,
-                              spec->domains) &&
-           nuna_placement_make(spec, workload, &pod->placement);
-}
-
 static bool place(struct nuna_sim *sim)
 {
     struct nuna_pod *pod = &sim->pod;
@@ -63,14 +48,7 @@ static bool place(struct nuna_sim *sim)
         .stack_budget = stack_budget(pod->params),
         .line_bytes = pod->flit_bytes,
     };
-    struct nuna_workload workload;
-    bool ok =
-        nuna_workload_init(&workload, pod->plan, &pod->layout, pod->map.page_size, spec.domains) &&
-        nuna_placement_make(&spec, &workload, &pod->placement) &&
-        (!pod->placement.pages || pack(pod, &spec, &workload)) &&
-        nuna_place_flags(&pod->layout, pod->plan, &spec, &pod->placement);
-    nuna_workload_finish(&workload);
-    return ok;
+    return nuna_placement_of_plan(&spec, pod->plan, &pod->layout, &pod->placement);
 }
 
 /* The background kernel is placed as UA would, whatever the collective's policy: behind the

@@ -1,6 +1,6 @@
 #include "pod/feasible.h"
 #include "placement/layout.h"
-#include "placement/placement.h"
+#include "placement/policy.h"
 #include <inttypes.h>
 
 /* Page tables grow with the message; beyond this they would crowd out the simulation. */
@@ -58,18 +58,19 @@ bool nuna_feasible(const struct nuna_params *params, const struct nuna_plan *pla
     enum nuna_policy policy = (enum nuna_policy)params->placement.policy;
     if (!check_capacity(params, plan, size, err) || !check_page_numbers(params, size, err))
         return false;
-    if (!nuna_policy_routes(policy) && !nuna_policy_places_memory(policy))
+    if (!nuna_policy_has_tables(policy))
         return true;
     /* Input, output and scratch are at most `size` each, but for the rounding of chunks. */
     unsigned __int128 pages = (unsigned __int128)size / (uint64_t)params->hbm.page_size * 3;
     if (pages * plan->gpu_count * sizeof(struct nuna_frame) <= PAGE_TABLE_BYTES_MAX)
         return true;
-    char page[32];
+    char page[32], others[256];
     nuna_units_format(params->hbm.page_size, NUNA_Q_SIZE, "", page, sizeof page);
     return nuna_fail(
         err, NUNA_EXIT_BAD_INPUT,
         "collective.size: at this size the page tables of %u GPUs with pages of %s would "
         "take more than 4 GiB; expected a smaller size, larger pages (hbm.page_size), "
-        "or a policy without page tables (UA, NUMA, NAP*)",
-        plan->gpu_count, page);
+        "or a policy without page tables (%s)",
+        plan->gpu_count, page,
+        nuna_policy_words(nuna_policy_has_tables, false, others, sizeof others));
 }

@@ -80,7 +80,7 @@ option "--size 1MBs: collective.size: \"1MBs\" has an unknown unit \"MBs\"; $siz
 option '--policy nowhere: placement.policy: "nowhere" is not known; expected one of UA, UA+NAR, NUMA, NUMA+NAR, NAP, NAP+NAR, NAP*, NAP*+NAR' --policy nowhere
 option '--nar 5: placement.nar_domains: 5 domains do not divide the 12 ports (scaleup.ports), expected a divisor, or 0 to try all' \
   --nar 5 --policy UA+NAR
-option '--nar 4: policy UA knows no routing domains, expected one with +NAR, NAP or NAP*' --nar 4
+option '--nar 4: policy UA knows no routing domains, expected one that does: UA+NAR, NUMA+NAR, NAP, NAP+NAR, NAP*, NAP*+NAR' --nar 4
 option 'collective.size: at this size the page tables of 8 GPUs with pages of 4KiB would take more than 4 GiB; expected a smaller size, larger pages (hbm.page_size), or a policy without page tables (UA, NUMA, NAP*)' \
   --size 1TB --policy NAP --gpus 8 --set hbm.stack_capacity=1TB
 option 'collective.size: GPU 0 would need 976562702KiB of memory, but its 16 stacks hold 288GB; expected a smaller size, or larger stacks (hbm.stack_capacity)' \

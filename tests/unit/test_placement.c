@@ -1,5 +1,8 @@
 /* Placement: Algorithm 1 line by line, the other policies, routing domains. */
+#include "placement/logical_allocation.h"
 #include "placement/placement.h"
+#include "placement/policy.h"
+#include "placement/ua.h"
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "collectives/generate/generate.h"
 #include "collectives/read/read.h"
 #include "core/units.h"
-#include "placement/placement.h"
+#include "placement/policy.h"
 #include "pod/feasible.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -182,11 +182,13 @@ bool nuna_run_prepare(struct nuna_run *run, struct nuna_error *err)
     run->info.policy =
         nuna_params_format(params, "placement.policy", run->policy, sizeof run->policy);
     run->info.nar_domains = 1;
+    char others[256];
     if (run->options.nar && !nuna_policy_uses_domains((enum nuna_policy)params->placement.policy))
         return nuna_fail(
             err, NUNA_EXIT_BAD_INPUT,
-            "--nar %.40s: policy %s knows no routing domains, expected one with +NAR, NAP or NAP*",
-            run->options.nar, run->policy);
+            "--nar %.40s: policy %s knows no routing domains, expected one that does: %s",
+            run->options.nar, run->policy,
+            nuna_policy_words(nuna_policy_uses_domains, true, others, sizeof others));
     run->info.size = (uint64_t)params->collective.size;
     if (params->translation.mode != NUNA_TRANSLATION_OFF && params->translation.trace > 0 &&
         run->fold == NUNA_FOLD_APPROX)

@@ -1,7 +1,8 @@
 /* One simulation, or one per granularity of the routing domains. */
 #include "cli/run/simulate.h"
 #include "cli/common/signals.h"
-#include "placement/placement.h"
+#include "placement/domains.h"
+#include "placement/policy.h"
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
