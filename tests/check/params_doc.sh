@@ -8,4 +8,11 @@ set -euo pipefail
 [ -s "$tmp/parameters.md" ] || bad 'nunasim params --markdown prints nothing'
 diff "$2/docs/parameters.md" "$tmp/parameters.md" ||
   bad 'write it anew: nunasim params --markdown >docs/parameters.md'
+# Policies have a table of their own, which says what each is made of.
+awk -F ' [|] ' '/^[|] `placement.policy`/ { gsub(/`/, "", $3); gsub(/, /, "\n", $3); print $3 }' "$tmp/parameters.md" \
+  >"$tmp/policies"
+[ "$(wc -l <"$tmp/policies")" -gt 1 ] || bad 'no policies in the table of parameters'
+while IFS= read -r policy; do
+  grep -qF "| \`$policy\`" "$2/docs/placement.md" || bad "docs/placement.md has no row for policy $policy"
+done <"$tmp/policies"
 finish

@@ -45,6 +45,13 @@ finish() {
   [ "$failures" = 0 ] && [ "$checks" -gt 0 ]
 }
 
+# words KEY: the words that a parameter takes, one a line. Columns of the list are two blanks apart.
+words() {
+  "$nunasim" params | awk -F '  +' -v key="$1" '
+    $2 == key { for (i = split($4, word, ", "); i > 0; i--) line = word[i] "\n" line }
+    END { printf "%s", line; exit line == "" }'
+}
+
 # csv FILE NAME...: those columns of the only row, separated by blanks.
 csv() {
   awk -f "$root/tools/csv.awk" -v mode=pick -v names="${*:2}" "$1"

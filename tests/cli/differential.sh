@@ -9,6 +9,10 @@ count=${COUNT:-240}
 [ -z "$light" ] || count=12
 state=${SEED:-20260808}
 folded=0
+# Every variant of the program, also those that this test has never heard of.
+mapfile -t policies < <(words placement.policy)
+mapfile -t fabrics < <(words noc.fabric)
+check 'policies and fabrics to choose from' [ $((${#policies[@]} > 1 && ${#fabrics[@]} > 1)) = 1 ]
 
 # draw WORD...: one of them, into $drawn.
 draw() {
@@ -68,10 +72,9 @@ make_case() {
   gpus=$drawn
   option --size 0B 1B 777B 4kB 12kB 48kB 99991B 144kB
   draw_mesh
-  draw UA UA+NAR NUMA NUMA+NAR NAP NAP+NAR 'NAP*' 'NAP*+NAR'
-  args+=(--policy "$drawn")
-  case $drawn in *NA[RP]*) option --nar "${domains[@]}" ;; esac
-  setting noc.fabric mesh mesh mesh uniform
+  option --policy "${policies[@]}"
+  setting placement.nar_domains "${domains[@]}" # of no account to some
+  setting noc.fabric mesh mesh "${fabrics[@]}"
   setting scaleup.port_rate 150GB/s 37GB/s 512GB/s 1000TB/s
   setting scaleup.link_latency 135ns 135ns 10ns 30us
   setting hbm.access_latency 120ns 120ns 1ps 5us

@@ -95,15 +95,15 @@ for gpus in "${gpu_counts[@]}"; do
 done
 
 # Every policy moves the same bytes.
-for policy in UA UA+NAR NUMA NUMA+NAR 'NAP*' NAP-star+NAR NAP NAP+NAR; do
-  nar=(--nar 4)
-  [[ $policy == *NA[PR]* ]] || nar=() # UA and NUMA alone know no domains
+mapfile -t policies < <(words placement.policy)
+check 'policies to choose from' [ "${#policies[@]}" -gt 1 ]
+for policy in "${policies[@]}" NAP-star; do
   for collective in allgather allreduce reducescatter alltoall; do
     for size in 0 1 257 30011; do
-      run "$collective" allpairs 3 5 "$size" "$flit" --policy "$policy" "${nar[@]}"
+      run "$collective" allpairs 3 5 "$size" "$flit" --policy "$policy" --set placement.nar_domains=4
     done
-    run "$collective" allpairs 1 2 4096 "$flit" --policy "$policy" "${nar[@]/4/12}"
-    run "$collective" allpairs 2 1 300000 "$flit" --policy "$policy" "${nar[@]/4/2}" \
+    run "$collective" allpairs 1 2 4096 "$flit" --policy "$policy" --set placement.nar_domains=12
+    run "$collective" allpairs 2 1 300000 "$flit" --policy "$policy" --set placement.nar_domains=2 \
       --background gemm:size=64
   done
 done

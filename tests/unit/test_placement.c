@@ -318,6 +318,77 @@ Test(placement, numa_near_the_loaded_stack_one_to_a_cu)
     scene_free(s);
 }
 
+/* What every policy owes, be it made of what it may: a CU of the GPU for each threadblock, a domain
+ * and a frame within bounds, tables where it routes or chooses stacks and only there, and the same
+ * answer to the same question. */
+Test(placement, every_policy_keeps_to_the_machine)
+{
+    for (uint32_t p = 0; p < NUNA_POLICY_COUNT; p++) {
+        enum nuna_policy policy = (enum nuna_policy)p;
+        struct scene *s = scene_make(policy, nuna_policy_uses_domains(policy) ? 4 : 1, 3);
+        const char *word = nuna_policy_row(policy)->word;
+        for (uint32_t g = 0; g < 3; g++)
+            for (uint32_t t = 0; t < 12; t++)
+                add_copy(s, g, add_chunk(s, g, t * PAGE, PAGE),
+                         add_chunk(s, (g + t) % 3, (12 + 12 * g + t) * PAGE, 3 * PAGE));
+        struct nuna_placement again;
+        cr_assert(nuna_placement_make(&s->spec, &s->workload, &s->placement));
+        cr_assert(nuna_placement_make(&s->spec, &s->workload, &again));
+        for (uint32_t w = 0; w < s->workload.work_count; w++) {
+            cr_expect_lt(s->placement.cu[w], s->topology.cu_count, "%s", word);
+            cr_expect_lt(s->placement.domain[w], s->spec.domains, "%s", word);
+            cr_expect_eq(s->placement.cu[w], again.cu[w], "%s", word);
+        }
+        cr_expect_eq(s->placement.pages != NULL, nuna_policy_has_tables(policy), "%s", word);
+        cr_expect_eq(s->placement.domain_stack != NULL, nuna_policy_uses_domains(policy), "%s",
+                     word);
+        for (uint32_t g = 0; s->placement.pages && g < 3; g++)
+            for (uint32_t page = 0; page <= (1 << 20) / PAGE; page++) {
+                struct nuna_frame frame = s->placement.pages[g][page];
+                bool routed = frame.domains == s->spec.domains && nuna_policy_routes(policy);
+                cr_expect(routed || frame.domains == 1, "%s", word);
+                cr_expect_lt(frame.domain, frame.domains, "%s", word);
+                cr_expect_lt(frame.stack, s->topology.stack_count, "%s", word);
+                cr_expect_arr_eq(&frame, &again.pages[g][page], sizeof frame, "%s", word);
+            }
+        nuna_placement_finish(&again);
+        scene_free(s);
+    }
+}
+
+Test(placement, policies_are_told_apart_by_what_they_do)
+{
+    char text[256];
+    cr_expect_str_eq(nuna_policy_words(nuna_policy_routes, true, text, sizeof text),
+                     "UA+NAR, NUMA+NAR, NAP+NAR, NAP*+NAR");
+    cr_expect_str_eq(nuna_policy_words(nuna_policy_chooses_stacks, true, text, sizeof text),
+                     "NAP, NAP+NAR");
+    cr_expect_str_eq(nuna_policy_words(nuna_policy_has_tables, false, text, sizeof text),
+                     "UA, NUMA, NAP*");
+    cr_expect_str_eq(nuna_policy_words(nuna_policy_uses_domains, false, text, sizeof text),
+                     "UA, NUMA");
+    nuna_policy_words(nuna_policy_routes, true, text, 9);
+    cr_expect_str_eq(text, "UA+NAR, ", "cut, and ended");
+}
+
+/* Threadblocks of one round come side by side, whatever the number of them on a GPU. */
+Test(placement, works_in_turn)
+{
+    struct scene *s = scene_make(NUNA_POLICY_UA, 1, 3);
+    const uint32_t counts[] = {2, 0, 3};
+    for (uint32_t g = 0; g < 3; g++)
+        for (uint32_t t = 0; t < counts[g]; t++)
+            add_work(s, g);
+    static const struct nuna_turn expected[] = {{0, 0}, {2, 0}, {1, 1}, {3, 1}, {4, 2}};
+    struct nuna_turn turns[5];
+    cr_assert(nuna_works_in_turn(&s->workload, turns));
+    for (uint32_t k = 0; k < 5; k++) {
+        cr_expect_eq(turns[k].work, expected[k].work);
+        cr_expect_eq(turns[k].round, expected[k].round);
+    }
+    scene_free(s);
+}
+
 Test(placement, routing_follows_the_storing_cu)
 {
     for (uint32_t domains = 2; domains <= 12; domains += domains == 2 ? 1 : domains == 3 ? 1 : 2) {
