@@ -98,17 +98,11 @@ static uint64_t wheel_time(const struct nuna_wheel *wheel)
     return wheel->slot == UINT64_MAX ? 0 : wheel->slot << NUNA_BUCKET_BITS;
 }
 
-void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *pool, nuna_time time,
-                            struct nuna_event event)
+/* Puts an event on the level that its distance asks for. */
+static void place(struct nuna_wheel *wheel, struct nuna_block_pool *pool, nuna_time time,
+                  struct nuna_event event)
 {
-    if (wheel->heap) {
-        nuna_event_set_when(&event, time);
-        if (!nuna_heap_push(wheel->heap, time, NUNA_HEAP_PLAIN, event))
-            pool->out_of_memory = true;
-        return;
-    }
     uint64_t now = wheel_time(wheel);
-    assert(wheel->slot == UINT64_MAX || time >> NUNA_BUCKET_BITS > wheel->slot);
     nuna_event_set_when(&event, time);
     bool level0 = time >> NUNA_EPOCH0_BITS <= (now >> NUNA_EPOCH0_BITS) + 1, kept;
     if (level0) {
@@ -128,6 +122,19 @@ void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *po
         wheel->above++;
     if (!kept)
         pool->out_of_memory = true;
+}
+
+void nuna_wheel_insert_slow(struct nuna_wheel *wheel, struct nuna_block_pool *pool, nuna_time time,
+                            struct nuna_event event)
+{
+    if (wheel->heap) {
+        nuna_event_set_when(&event, time);
+        if (!nuna_heap_push(wheel->heap, time, NUNA_HEAP_PLAIN, event))
+            pool->out_of_memory = true;
+        return;
+    }
+    assert(wheel->slot == UINT64_MAX || time >> NUNA_BUCKET_BITS > wheel->slot);
+    place(wheel, pool, time, event);
 }
 
 /* The earliest time in the first occupied bucket of an upper level; `from` and `end` number its
@@ -204,7 +211,7 @@ static void deal_out(struct nuna_wheel *wheel, struct nuna_block_pool *pool,
         for (size_t i = 0; i < count; i++) {
             nuna_time time = base + (nuna_event_when(block->events[i]) & (uint32_t)(span - 1));
             wheel->above--;
-            nuna_wheel_insert(wheel, pool, time, block->events[i]);
+            place(wheel, pool, time, block->events[i]);
         }
         block_put(pool, block);
         block = next;
@@ -220,35 +227,39 @@ static void deal_out_far(struct nuna_wheel *wheel, struct nuna_block_pool *pool)
         /* What is still too far goes back to the list, at or before its old place. */
         struct nuna_far_event event = far[i];
         wheel->above--;
-        nuna_wheel_insert(wheel, pool, event.time, event.event);
+        place(wheel, pool, event.time, event.event);
     }
 }
 
-/* Entering an epoch of level 0 makes the one after it open to direct insertion. */
+/* Enters an epoch of level 0, which makes the one after it open to direct insertion. However many
+ * epochs lie between, nothing is pending in them: of each level above, only the buckets of this
+ * epoch and the next are dealt out, unless they have been before. */
 static void enter_epoch0(struct nuna_wheel *wheel, struct nuna_block_pool *pool, uint64_t epoch)
 {
-    const uint64_t per1 = 1ull << (NUNA_EPOCH1_BITS - NUNA_EPOCH0_BITS);
-    const uint64_t per2 = 1ull << (NUNA_EPOCH2_BITS - NUNA_EPOCH1_BITS);
+    const unsigned per1 = NUNA_EPOCH1_BITS - NUNA_EPOCH0_BITS;
+    const unsigned per2 = NUNA_EPOCH2_BITS - NUNA_EPOCH1_BITS;
+    uint64_t old0 = wheel_time(wheel) >> NUNA_EPOCH0_BITS;
+    uint64_t old1 = old0 >> per1, epoch1 = epoch >> per1;
     wheel->slot = epoch << (NUNA_EPOCH0_BITS - NUNA_BUCKET_BITS);
-    if (epoch % per1 == 0) {
-        uint64_t epoch1 = epoch / per1;
-        if (epoch1 % per2 == 0)
-            deal_out_far(wheel, pool);
-        size_t i = (epoch1 + 1) & (NUNA_L2_SLOTS - 1);
-        deal_out(wheel, pool, &wheel->head2[i], &wheel->cursor2[i],
-                 (epoch1 + 1) << NUNA_EPOCH1_BITS, 1ull << NUNA_EPOCH1_BITS);
+    if (epoch1 >> per2 != old1 >> per2)
+        deal_out_far(wheel, pool);
+    for (uint64_t e = epoch1 > old1 + 1 ? epoch1 : old1 + 2; e <= epoch1 + 1; e++) {
+        size_t i = e & (NUNA_L2_SLOTS - 1);
+        deal_out(wheel, pool, &wheel->head2[i], &wheel->cursor2[i], e << NUNA_EPOCH1_BITS,
+                 1ull << NUNA_EPOCH1_BITS);
     }
     wheel->direct_end = (epoch + 2) << (NUNA_EPOCH0_BITS - NUNA_BUCKET_BITS);
-    size_t i = (epoch + 1) & (NUNA_L1_SLOTS - 1);
-    deal_out(wheel, pool, &wheel->head1[i], &wheel->cursor1[i], (epoch + 1) << NUNA_EPOCH0_BITS,
-             1ull << NUNA_EPOCH0_BITS);
+    for (uint64_t e = epoch > old0 + 1 ? epoch : old0 + 2; e <= epoch + 1; e++) {
+        size_t i = e & (NUNA_L1_SLOTS - 1);
+        deal_out(wheel, pool, &wheel->head1[i], &wheel->cursor1[i], e << NUNA_EPOCH0_BITS,
+                 1ull << NUNA_EPOCH0_BITS);
+    }
 }
 
 void nuna_wheel_advance(struct nuna_wheel *wheel, struct nuna_block_pool *pool, nuna_time time)
 {
-    uint64_t now = wheel_time(wheel);
-    for (uint64_t e = (now >> NUNA_EPOCH0_BITS) + 1; e <= time >> NUNA_EPOCH0_BITS; e++)
-        enter_epoch0(wheel, pool, e);
+    if (time >> NUNA_EPOCH0_BITS != wheel_time(wheel) >> NUNA_EPOCH0_BITS)
+        enter_epoch0(wheel, pool, time >> NUNA_EPOCH0_BITS);
     wheel->slot = time >> NUNA_BUCKET_BITS;
 }
 

@@ -220,6 +220,45 @@ Test(wheel, random_schedules_with_the_far_list)
         random_schedule(seed, 42, 2000);
 }
 
+/* Few events, so that the wheel leaps over any number of epochs, with some of each level pending.
+ */
+Test(wheel, random_schedules_far_apart)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        for (unsigned most_bits = 24; most_bits <= 44; most_bits += 4) {
+            struct bench *bench = bench_new(seed);
+            size_t count;
+            for (uint64_t i = 0; i <= seed % 6; i++)
+                insert(bench, random_time(bench, 0, most_bits));
+            for (nuna_time at; (at = run_bucket(bench, &count)) != NUNA_TIME_MAX;)
+                for (size_t i = 0; i < count && bench->next_serial < 600; i++) {
+                    nuna_time time = random_time(bench, at, most_bits);
+                    /* Pairs that come in through different levels. */
+                    insert(bench, time);
+                    if (bench->count > 0 && bench->count < 4)
+                        insert(bench, bench->pending[draw(bench) % bench->count].time);
+                }
+            drain(bench);
+            bench_free(bench);
+        }
+}
+
+/* Hours in which nothing happens cost no more than a bucket: two thousand of them, walked epoch by
+ * epoch, would take an hour. */
+Test(wheel, empty_time_takes_one_step, .timeout = 60)
+{
+    struct bench *bench = bench_new(8);
+    size_t count;
+    insert(bench, 2500 * 3600 * SECOND);
+    for (uint64_t hour = 1; hour <= 2000; hour++) {
+        insert(bench, hour * 3600 * SECOND);
+        cr_assert_neq(run_bucket(bench, &count), NUNA_TIME_MAX);
+        cr_assert_eq(count, 1);
+    }
+    drain(bench);
+    bench_free(bench);
+}
+
 /* Events at one time stay in order although they come in through different levels: the same time
  * is far at first and near at last. */
 Test(wheel, order_of_insertion_survives_every_level)
