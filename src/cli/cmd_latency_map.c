@@ -3,7 +3,6 @@
 #include "cli/common/output_dir.h"
 #include "core/config.h"
 #include "pod/report/latency_map.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,14 +19,7 @@ static bool write_map(const char *dir, const struct nuna_latency_map *map, struc
     struct nuna_output_file file;
     if (!nuna_output_prepare(dir, err) || !nuna_output_open(dir, "latency_map.csv", &file, err))
         return false;
-    fputs("cu,stack,atomic_ns\n", file.stream);
-    for (uint32_t cu = 0; cu < map->cus; cu++)
-        for (uint32_t s = 0; s < map->stacks; s++) {
-            nuna_time time = map->by_cu_stack[(size_t)cu * map->stacks + s];
-            fprintf(file.stream, "%u,%u,%" PRIu64 ".%03" PRIu64 "\n", cu, s, time / 1000,
-                    time % 1000);
-        }
-    return nuna_output_close(&file, !ferror(file.stream), err);
+    return nuna_output_close(&file, nuna_report_latency_map(file.stream, map), err);
 }
 
 struct map_options {

@@ -2,6 +2,16 @@
 #include "pod/sim_private.h"
 #include "pod/translation.h"
 
+const char *nuna_status_name(enum nuna_sim_status status)
+{
+    return status == NUNA_SIM_COMPLETE ? "ok" : "incomplete";
+}
+
+const char *nuna_exactness(const struct nuna_result *result)
+{
+    return result->approximate ? "approx" : "exact";
+}
+
 static const struct nuna_gpu_lp *gpu_of(const struct nuna_view *view, uint32_t gpu)
 {
     return nuna_sim_gpu(view->sim, gpu);

@@ -52,6 +52,9 @@ struct nuna_result {
     char waiters[1024]; /* deadlock: who waits for what */
 };
 
+const char *nuna_status_name(enum nuna_sim_status status);    /* "ok" or "incomplete" */
+const char *nuna_exactness(const struct nuna_result *result); /* "exact" or "approx" */
+
 /* Valid as long as the simulation; folded GPUs are shown unfolded. */
 struct nuna_view {
     const struct nuna_result *result;

@@ -1,8 +1,13 @@
 /* The files of a run. */
 #include "cli/run/outputs.h"
 #include "cli/common/output_dir.h"
+#include "pod/report/links.h"
 #include "pod/report/placement.h"
+#include "pod/report/round_trip.h"
+#include "pod/report/store_latency.h"
+#include "pod/report/tlb.h"
 #include "pod/report/translation.h"
+#include "pod/report/translation_trace.h"
 #include "pod/transfers.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +25,7 @@ static bool write_csv(struct nuna_run *run, const char *name, const struct nuna_
     else if (strcmp(name, "links.csv") == 0)
         written = nuna_report_links(file.stream, &view);
     else if (strcmp(name, "store_latency.csv") == 0)
-        written = nuna_report_latency(file.stream, result);
+        written = nuna_report_store_latency(file.stream, result);
     else if (strcmp(name, "placement.csv") == 0)
         written = nuna_report_placement(file.stream, &view);
     else if (strcmp(name, "translation.csv") == 0)

@@ -130,3 +130,29 @@ void nuna_latency_map_finish(struct nuna_latency_map *map)
     free(map->by_cu_stack);
     memset(map, 0, sizeof *map);
 }
+
+struct point {
+    uint32_t cu, stack;
+    nuna_time atomic;
+};
+
+#define POINT_COLUMNS(X)                                                                           \
+    X(point, cu, "", "compute unit of the source", nuna_count(row->cu))                            \
+    X(point, stack, "", "memory stack of the destination", nuna_count(row->stack))                 \
+    X(point, atomic_ns, "ns",                                                                      \
+      "uncontended round trip of a remote atomic, mean over the I/O ports", nuna_ns(row->atomic))
+NUNA_COLUMNS(point, POINT_COLUMNS)
+const struct nuna_table nuna_latency_map_table =
+    NUNA_TABLE(point, "latency_map.csv", "one row per compute unit and stack", 0);
+
+bool nuna_report_latency_map(FILE *out, const struct nuna_latency_map *map)
+{
+    struct nuna_csv csv;
+    bool ok = nuna_csv_begin(&csv, out, &nuna_latency_map_table, true);
+    for (uint32_t cu = 0; ok && cu < map->cus; cu++)
+        for (uint32_t s = 0; ok && s < map->stacks; s++) {
+            const struct point row = {cu, s, map->by_cu_stack[(size_t)cu * map->stacks + s]};
+            ok = nuna_csv_row(&csv, &row);
+        }
+    return ok;
+}

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/params.h"
+#include "core/table.h"
 
 struct nuna_spread {
     nuna_time best, mean, worst;
@@ -32,5 +33,10 @@ struct nuna_latency_map {
 bool nuna_latency_map_make(const struct nuna_params *params, struct nuna_latency_map *ret_map,
                            struct nuna_error *err);
 void nuna_latency_map_finish(struct nuna_latency_map *map);
+
+extern const struct nuna_table nuna_latency_map_table;
+
+/* latency_map.csv. False when writing failed. */
+bool nuna_report_latency_map(FILE *out, const struct nuna_latency_map *map);
 
 #endif

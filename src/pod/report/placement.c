@@ -59,37 +59,97 @@ static uint64_t run_length(const struct nuna_view *view, uint32_t gpu, uint64_t 
     return (turning > fixed ? turning : fixed) - first;
 }
 
-static void report_pages(FILE *out, const struct nuna_view *view, uint32_t gpu)
+struct place {
+    const struct nuna_view *view;
+    uint32_t gpu;
+    uint64_t index, count;
+    /* A threadblock's, else NULL. */
+    const uint32_t *cu;
+    uint16_t router;
+    /* Pages'. */
+    bool round_robin;
+    uint32_t stack;
+    uint32_t domains, domain;
+};
+
+static struct nuna_value stack_of(const struct place *place)
+{
+    if (place->cu)
+        return nuna_empty();
+    return place->round_robin ? nuna_text("round-robin") : nuna_count(place->stack);
+}
+
+#define PLACE_COLUMNS(X)                                                                           \
+    X(place, gpu, "", "whose", nuna_count(row->gpu))                                               \
+    X(place, kind, "", "`threadblock` or `pages`", nuna_text(row->cu ? "threadblock" : "pages"))   \
+    X(place, index, "",                                                                            \
+      "number of the threadblock in the plan, or of the first page in the GPU's image",            \
+      nuna_count(row->index))                                                                      \
+    X(place, count, "", "how many", nuna_count(row->count))                                        \
+    X(place, cu, "", "compute unit", row->cu ? nuna_count(*row->cu) : nuna_empty())                \
+    X(place, x, "", "column of its router",                                                        \
+      nuna_if(row->cu, nuna_count(x_of(row->view, row->router))))                                  \
+    X(place, y, "", "row of its router",                                                           \
+      nuna_if(row->cu, nuna_count(y_of(row->view, row->router))))                                  \
+    X(place, stack, "",                                                                            \
+      "memory stack that holds the pages, or `round-robin`: page p in stack p mod stacks",         \
+      stack_of(row))                                                                               \
+    X(place, domains, "", "NAR granularity of the pages' segment (1: baseline)",                   \
+      nuna_count(row->domains))                                                                    \
+    X(place, domain, "",                                                                           \
+      "their domain; of a threadblock: the domain it was placed for, and, with NAR, through "      \
+      "which its stores go",                                                                       \
+      nuna_count(row->domain))
+NUNA_COLUMNS(place, PLACE_COLUMNS)
+const struct nuna_table nuna_placement_table =
+    NUNA_TABLE(place, "placement.csv",
+               "one row per threadblock, then one per run of pages that lie alike, GPU by GPU", 0);
+
+static bool report_threadblocks(const struct nuna_csv *csv, const struct nuna_view *view,
+                                uint32_t gpu)
+{
+    const struct nuna_plan_gpu *plan_gpu = &view->plan->gpus[gpu];
+    for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++) {
+        const uint32_t *cu = &view->placement->cu[plan_gpu->tb_at + tb];
+        const struct place row = {.view = view,
+                                  .gpu = gpu,
+                                  .index = tb,
+                                  .count = 1,
+                                  .cu = cu,
+                                  .router = view->topology->cu_router[*cu],
+                                  .domains = view->domains,
+                                  .domain = view->placement->domain[plan_gpu->tb_at + tb]};
+        if (!nuna_csv_row(csv, &row))
+            return false;
+    }
+    return true;
+}
+
+static bool report_pages(const struct nuna_csv *csv, const struct nuna_view *view, uint32_t gpu)
 {
     uint64_t count = page_count(view, gpu);
     for (uint64_t page = 0, run; page < count; page += run) {
         struct nuna_frame frame = frame_of(view, gpu, page);
-        bool round_robin;
-        run = run_length(view, gpu, page, count, &round_robin);
-        fprintf(out, "%u,pages,%" PRIu64 ",%" PRIu64 ",,,,", gpu, page, run);
-        if (round_robin)
-            fputs("round-robin", out);
-        else
-            fprintf(out, "%u", frame.stack);
-        fprintf(out, ",%u,%u\n", frame.domains, frame.domain);
+        struct place row = {.view = view,
+                            .gpu = gpu,
+                            .index = page,
+                            .stack = frame.stack,
+                            .domains = frame.domains,
+                            .domain = frame.domain};
+        row.count = run = run_length(view, gpu, page, count, &row.round_robin);
+        if (!nuna_csv_row(csv, &row))
+            return false;
     }
+    return true;
 }
 
 bool nuna_report_placement(FILE *out, const struct nuna_view *view)
 {
-    fputs("gpu,kind,index,count,cu,x,y,stack,domains,domain\n", out);
-    for (uint32_t g = 0; g < view->plan->gpu_count && !ferror(out); g++) {
-        const struct nuna_plan_gpu *plan_gpu = &view->plan->gpus[g];
-        for (uint32_t tb = 0; tb < plan_gpu->tb_count; tb++) {
-            uint32_t cu = view->placement->cu[plan_gpu->tb_at + tb];
-            uint16_t router = view->topology->cu_router[cu];
-            fprintf(out, "%u,threadblock,%u,1,%u,%u,%u,,%u,%u\n", g, tb, cu, x_of(view, router),
-                    y_of(view, router), view->domains,
-                    view->placement->domain[plan_gpu->tb_at + tb]);
-        }
-        report_pages(out, view, g);
-    }
-    return !ferror(out);
+    struct nuna_csv csv;
+    bool ok = nuna_csv_begin(&csv, out, &nuna_placement_table, true);
+    for (uint32_t g = 0; ok && g < view->plan->gpu_count; g++)
+        ok = report_threadblocks(&csv, view, g) && report_pages(&csv, view, g);
+    return ok;
 }
 
 /* Stacks of one edge, each as wide as the routers that it spans. */

@@ -2,8 +2,10 @@
 #ifndef NUNA_POD_REPORT_PLACEMENT_H
 #define NUNA_POD_REPORT_PLACEMENT_H
 
+#include "core/table.h"
 #include "pod/result.h"
-#include <stdio.h>
+
+extern const struct nuna_table nuna_placement_table;
 
 /* placement.csv: one row per threadblock, then one per run of pages that lie alike, GPU by GPU
  * (docs/output.md). False when writing failed. */
