@@ -37,15 +37,20 @@ static bool add_region(struct nuna_arena *arena)
     return true;
 }
 
-void *nuna_arena_slab(struct nuna_arena *arena)
+void *nuna_arena_take(struct nuna_arena *arena, size_t bytes)
 {
-    void *slab = NULL;
+    void *taken = NULL;
     pthread_mutex_lock(&arena->mutex);
-    bool full = arena->region_count == 0 || arena->used == NUNA_REGION_BYTES;
+    bool full = arena->region_count == 0 || arena->used + bytes > NUNA_REGION_BYTES;
     if (!full || add_region(arena)) {
-        slab = (char *)arena->regions[arena->region_count - 1] + arena->used;
-        arena->used += NUNA_SLAB_BYTES;
+        taken = (char *)arena->regions[arena->region_count - 1] + arena->used;
+        arena->used += bytes;
     }
     pthread_mutex_unlock(&arena->mutex);
-    return slab;
+    return taken;
+}
+
+void *nuna_arena_slab(struct nuna_arena *arena)
+{
+    return nuna_arena_take(arena, NUNA_SLAB_BYTES);
 }

@@ -7,6 +7,7 @@
 #include "core/types.h"
 #include <pthread.h>
 
+#define NUNA_ARENA_GRAIN  (4u << 10)
 #define NUNA_SLAB_BYTES   (64u << 10)
 #define NUNA_REGION_BYTES (2u << 20)
 
@@ -20,7 +21,11 @@ struct nuna_arena {
 void nuna_arena_init(struct nuna_arena *arena);
 void nuna_arena_finish(struct nuna_arena *arena);
 
-/* NUNA_SLAB_BYTES, aligned to that; NULL when there is no memory. Any thread may call. */
+/* `bytes`, a multiple of NUNA_ARENA_GRAIN that fits a region, aligned to the grain; NULL when there
+ * is no memory. Any thread may call. */
+void *nuna_arena_take(struct nuna_arena *arena, size_t bytes);
+
+/* NUNA_SLAB_BYTES, likewise. */
 void *nuna_arena_slab(struct nuna_arena *arena);
 
 #endif

@@ -410,7 +410,7 @@ bool nuna_host_gpu_init(struct nuna_host_gpu *gpu, const struct nuna_host_shape 
 
 void nuna_host_gpu_finish(struct nuna_host_gpu *gpu)
 {
-    nuna_piece_pool_finish(&gpu->pieces);
+    nuna_slab_pool_finish(&gpu->pieces);
     free(gpu->engines);
     free(gpu->streams);
     free(gpu->tasks);

@@ -31,10 +31,11 @@ enum {
     NUNA_HOST_EV_ENGINE_START,              /* the gap before a copy is over: engine */
     NUNA_HOST_EV_ENGINE_ISSUE,              /* the next piece is due: engine */
     NUNA_HOST_EV_SUBMIT,                    /* a task's next copy is ready: task */
+    NUNA_HOST_EV_GPU_END,
     /* of the host's process */
-    NUNA_HOST_EV_PIECE, /* message: a piece from a GPU */
-    NUNA_HOST_EV_STEP,  /* a piece leaves a resource of the host */
-    NUNA_HOST_EV_DONE,  /* message: a task is done: its slot */
+    NUNA_HOST_EV_PIECE = NUNA_HOST_EV_GPU_END, /* message: a piece from a GPU */
+    NUNA_HOST_EV_STEP,                         /* a piece leaves a resource of the host */
+    NUNA_HOST_EV_DONE,                         /* message: a task is done: its slot */
     NUNA_HOST_EV_RETIRE,
     NUNA_HOST_EV_LAUNCHED, /* a transfer thread has launched a chunk: its slot */
     NUNA_HOST_EV_START,    /* a transfer is ready to be pulled */
@@ -80,7 +81,7 @@ struct nuna_host_gpu {
     uint32_t gpu;
     struct nuna_lp *lp;
     struct nuna_scaleup *scaleup;
-    struct nuna_piece_pool pieces;
+    struct nuna_slab_pool pieces;
     struct nuna_link pcie_up; /* towards the host */
     struct nuna_link memory;
     struct nuna_timeline ports_out, ports_in; /* busy time of all ports, of switch outputs */

@@ -113,7 +113,7 @@ bool nuna_host_side_init(struct nuna_host_side *side, const struct nuna_host_sha
 
 void nuna_host_side_finish(struct nuna_host_side *side)
 {
-    nuna_piece_pool_finish(&side->pieces);
+    nuna_slab_pool_finish(&side->pieces);
     free(side->dram);
     free(side->socket_link);
     free(side->far_read);

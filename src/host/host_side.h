@@ -12,7 +12,7 @@
 struct nuna_host_side {
     const struct nuna_host_shape *shape;
     struct nuna_lp *lp;
-    struct nuna_piece_pool pieces;
+    struct nuna_slab_pool pieces;
     struct nuna_link *dram;                     /* [socket] */
     struct nuna_link *socket_link;              /* [from][to] */
     struct nuna_link *far_read, *far_write;     /* [socket of the GPU]: DMA across sockets */

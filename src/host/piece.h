@@ -4,8 +4,8 @@
 #ifndef NUNA_HOST_PIECE_H
 #define NUNA_HOST_PIECE_H
 
-#include "core/arena.h"
 #include "core/event.h"
+#include "core/slab_pool.h"
 
 /* What a copy does, seen from the GPU whose copy engine carries it out. */
 enum nuna_copy_op {
@@ -27,7 +27,6 @@ struct nuna_host_piece {
     uint64_t offset; /* in the host buffer */
     uint32_t bytes;
     uint32_t engine; /* of the GPU that carries the copy out */
-    uint32_t next;   /* free list */
     uint16_t gpu;    /* that GPU */
     uint8_t op, phase;
     uint8_t port; /* and switch plane, between GPUs */
@@ -35,51 +34,29 @@ struct nuna_host_piece {
     uint8_t step; /* on its way through the host */
 };
 
-#define NUNA_PIECE_SLAB_BITS 11u /* 2,048 records of 32 bytes: one slab */
-#define NUNA_NO_PIECE        0u  /* a handle that is never given out */
-_Static_assert(sizeof(struct nuna_host_piece) << NUNA_PIECE_SLAB_BITS <= NUNA_SLAB_BYTES, "fits");
+#define NUNA_PIECE_CHUNK_BITS 11u
+_Static_assert((sizeof(struct nuna_host_piece) << NUNA_PIECE_CHUNK_BITS) % NUNA_ARENA_GRAIN == 0,
+               "a chunk is some grains of the arena");
 
-struct nuna_piece_pool {
-    struct nuna_arena *arena; /* owns the records */
-    struct nuna_host_piece **slabs;
-    uint32_t slab_count, slab_capacity;
-    uint32_t free;
-    uint64_t in_use;
-    bool out_of_memory;
-};
-
-bool nuna_piece_pool_init(struct nuna_piece_pool *pool, struct nuna_arena *arena);
-void nuna_piece_pool_finish(struct nuna_piece_pool *pool);
-void nuna_piece_pool_grow(struct nuna_piece_pool *pool);
-
-static inline struct nuna_host_piece *nuna_piece(const struct nuna_piece_pool *pool,
-                                                 uint32_t handle)
+static inline bool nuna_piece_pool_init(struct nuna_slab_pool *pool, struct nuna_arena *arena)
 {
-    return &pool->slabs[handle >> NUNA_PIECE_SLAB_BITS]
-                       [handle & ((1u << NUNA_PIECE_SLAB_BITS) - 1)];
+    return nuna_slab_pool_init(pool, arena, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
 }
 
-/* Out of memory it returns NUNA_NO_PIECE, a record that exists but means nothing; the run is then
- * given up at the end of the window. The contents are not cleared. */
-static inline uint32_t nuna_piece_get(struct nuna_piece_pool *pool)
+static inline struct nuna_host_piece *nuna_piece(const struct nuna_slab_pool *pool, uint32_t handle)
 {
-    if (__builtin_expect(pool->free == NUNA_NO_PIECE, 0))
-        nuna_piece_pool_grow(pool);
-    uint32_t handle = pool->free;
-    if (handle == NUNA_NO_PIECE)
-        return handle;
-    pool->free = nuna_piece(pool, handle)->next;
-    pool->in_use++;
-    return handle;
+    return nuna_slab_record(pool, handle, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
 }
 
-static inline void nuna_piece_put(struct nuna_piece_pool *pool, uint32_t handle)
+/* Never fails, and the contents are not cleared: core/slab_pool.h. */
+static inline uint32_t nuna_piece_get(struct nuna_slab_pool *pool)
 {
-    if (handle == NUNA_NO_PIECE)
-        return;
-    nuna_piece(pool, handle)->next = pool->free;
-    pool->free = handle;
-    pool->in_use--;
+    return nuna_slab_get(pool, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
+}
+
+static inline void nuna_piece_put(struct nuna_slab_pool *pool, uint32_t handle)
+{
+    nuna_slab_put(pool, handle, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
 }
 
 /* Into a message and out again. */
