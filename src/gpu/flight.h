@@ -1,10 +1,8 @@
-/* The record of one line (or flag) in flight, from its load to its last acknowledgement, and its
- * pool. */
+/* The record of one line (or flag) in flight, from its load to its last acknowledgement. */
 #ifndef NUNA_GPU_FLIGHT_H
 #define NUNA_GPU_FLIGHT_H
 
-#include "core/arena.h"
-#include "core/types.h"
+#include "core/slab_pool.h"
 
 enum nuna_flight_kind {
     NUNA_FLIGHT_PUT,     /* local load, remote store, acknowledgement */
@@ -79,57 +77,38 @@ struct nuna_flight {
 _Static_assert(sizeof(struct nuna_flight) == 64, "a flight is one cache line");
 
 #define NUNA_FLIGHT_CHUNK_BITS 10u
-_Static_assert(sizeof(struct nuna_flight) << NUNA_FLIGHT_CHUNK_BITS == NUNA_SLAB_BYTES,
-               "a chunk is a slab");
-#define NUNA_NO_FLIGHT 0u /* a handle that is never given out */
+#define NUNA_NO_FLIGHT         NUNA_NO_RECORD
 
-struct nuna_flight_pool {
-    struct nuna_arena *arena; /* where chunks come from */
-    struct nuna_flight **chunks;
-    uint32_t chunk_count, chunk_capacity;
-    uint32_t free; /* head of the free list through `link` */
-    uint64_t in_use, peak;
-    bool out_of_memory;
-};
-
-/* The records themselves belong to the arena. */
-bool nuna_flight_pool_init(struct nuna_flight_pool *pool, struct nuna_arena *arena);
-void nuna_flight_pool_finish(struct nuna_flight_pool *pool);
-void nuna_flight_pool_grow(struct nuna_flight_pool *pool);
-
-static inline struct nuna_flight *nuna_flight(const struct nuna_flight_pool *pool, uint32_t handle)
+static inline bool nuna_flight_pool_init(struct nuna_slab_pool *pool, struct nuna_arena *arena)
 {
-    return &pool->chunks[handle >> NUNA_FLIGHT_CHUNK_BITS]
-                        [handle & ((1u << NUNA_FLIGHT_CHUNK_BITS) - 1)];
+    return nuna_slab_pool_init(pool, arena, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);
 }
 
-/* The caller fills in all but `marks`, which are none. Out of memory it returns NUNA_NO_FLIGHT, a
- * record that exists but means nothing; the run is then given up at the end of the window. The
- * contents are not cleared. */
-static inline uint32_t nuna_flight_get(struct nuna_flight_pool *pool)
+static inline struct nuna_flight *nuna_flight(const struct nuna_slab_pool *pool, uint32_t handle)
 {
-    if (__builtin_expect(pool->free == NUNA_NO_FLIGHT, 0))
-        nuna_flight_pool_grow(pool);
-    uint32_t handle = pool->free;
-    if (handle == NUNA_NO_FLIGHT)
-        return handle;
-    pool->free = nuna_flight(pool, handle)->link;
+    return nuna_slab_record(pool, handle, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);
+}
+
+/* The caller fills in all but `marks` and `npa`, which are none. Never fails: core/slab_pool.h. */
+static inline uint32_t nuna_flight_get(struct nuna_slab_pool *pool)
+{
+    uint32_t handle = nuna_slab_get(pool, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);
     nuna_flight(pool, handle)->marks = 0;
     nuna_flight(pool, handle)->npa = 0;
-    nuna_prefetch(nuna_flight(pool, pool->free)); /* the next one was put long ago */
-    pool->in_use++;
-    if (pool->in_use > pool->peak)
-        pool->peak = pool->in_use;
     return handle;
 }
 
-static inline void nuna_flight_put(struct nuna_flight_pool *pool, uint32_t handle)
+static inline void nuna_flight_put(struct nuna_slab_pool *pool, uint32_t handle)
 {
-    if (handle == NUNA_NO_FLIGHT)
-        return;
-    nuna_flight(pool, handle)->link = pool->free;
-    pool->free = handle;
-    pool->in_use--;
+    nuna_slab_put(pool, handle, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);
+}
+
+/* What the packet is on the wire, where control packets have `control` bytes: a fetch asks first
+ * and gets its data with the answer, a store the other way round. */
+static inline uint32_t nuna_flight_wire_bytes(const struct nuna_flight *flight, uint32_t control)
+{
+    bool fetch = flight->kind == NUNA_FLIGHT_FETCH || flight->kind == NUNA_FLIGHT_REMOTE_FETCH;
+    return (flight->phase == NUNA_PHASE_STORE) != fetch ? flight->bytes : control;
 }
 
 /* Time since the flight's start, saturated. */

@@ -32,8 +32,8 @@ static void place_cus(struct nuna_topology *topology)
         for (uint32_t x = 0; x < topology->noc->columns; x++)
             for (uint32_t i = 0; i < topology->cus_per_router; i++)
                 topology->cu_router[cu++] = nuna_noc_router(topology->noc, x, y);
-    /* One more behind the CUs: the copy engine, beside the first port. */
-    topology->cu_router[cu] = topology->port_router[0];
+    /* The copy engine is beside the first port. */
+    topology->engine_router = topology->port_router[0];
 }
 
 bool nuna_topology_init(struct nuna_topology *topology, const struct nuna_noc_shape *noc,
@@ -49,7 +49,7 @@ bool nuna_topology_init(struct nuna_topology *topology, const struct nuna_noc_sh
     topology->port_count = (uint32_t)params->scaleup.ports;
     topology->stack = calloc(topology->stack_count, sizeof *topology->stack);
     topology->port_router = calloc(topology->port_count, sizeof *topology->port_router);
-    topology->cu_router = calloc(topology->cu_count + 1u, sizeof *topology->cu_router);
+    topology->cu_router = calloc(topology->cu_count, sizeof *topology->cu_router);
     if (!topology->stack || !topology->port_router || !topology->cu_router)
         return false;
     place_stacks(topology);

@@ -18,9 +18,9 @@ struct nuna_topology {
     uint32_t stack_count, channels_per_stack;
     uint32_t port_count;
     struct nuna_stack_place *stack;
-    uint16_t *port_router; /* router code of each port; the first half left, the rest right */
-    uint16_t *cu_router;   /* router code of each CU; a router's CUs are consecutive; then that of
-                              the copy engine */
+    uint16_t *port_router;  /* router code of each port; the first half left, the rest right */
+    uint16_t *cu_router;    /* router code of each CU; a router's CUs are consecutive */
+    uint16_t engine_router; /* of the copy engine */
 };
 
 bool nuna_topology_init(struct nuna_topology *topology, const struct nuna_noc_shape *noc,

@@ -1,5 +1,6 @@
 #include "pod/collect.h"
-#include "pod/translation.h"
+#include "gpu/translate/counts.h"
+#include "gpu/translate/translation.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@ uint64_t nuna_sim_bytes_delivered(const struct nuna_sim *sim)
 {
     uint64_t bytes = 0;
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
-        bytes += sim->gpus[lp].bytes_delivered;
+        bytes += sim->gpus[lp].probe->bytes_delivered;
     return bytes * nuna_fold_factor(&sim->pod.fold);
 }
 
@@ -15,10 +16,10 @@ static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
 {
     size_t at = 0;
     uint64_t waiting = 0;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
+    for (uint32_t g = 0; g < sim->pod.spec.gpu_count; g++) {
         struct nuna_exec exec = nuna_sim_gpu(sim, g)->exec;
         exec.gpu = g; /* the same state under its own name */
-        for (uint32_t tb = 0; tb < sim->pod.plan->gpus[g].tb_count; tb++) {
+        for (uint32_t tb = 0; tb < sim->pod.spec.plan->gpus[g].tb_count; tb++) {
             char line[160];
             if (!nuna_exec_describe_wait(&exec, tb, line, sizeof line))
                 continue;
@@ -36,7 +37,7 @@ static void expand_log(struct nuna_sim *sim)
     const struct nuna_fold *fold = &sim->pod.fold;
     for (uint32_t g = 0; g < fold->gpu_count; g++) {
         uint32_t rep = fold->gpu[fold->lp[g]];
-        uint32_t element = nuna_group_difference(&sim->pod.group, g, rep);
+        uint32_t element = nuna_group_difference(&sim->pod.spec.group, g, rep);
         if (g == rep)
             continue;
         for (uint32_t op = fold->op_first[g]; op < fold->op_first[g + 1]; op++) {
@@ -47,22 +48,23 @@ static void expand_log(struct nuna_sim *sim)
             if (cause == NUNA_NONE)
                 continue;
             uint32_t whose = nuna_fold_op_gpu(fold, cause);
-            sim->log[op].cause =
-                nuna_fold_op(fold, cause, whose, nuna_group_add(&sim->pod.group, whose, element));
+            sim->log[op].cause = nuna_fold_op(fold, cause, whose,
+                                              nuna_group_add(&sim->pod.spec.group, whose, element));
         }
     }
 }
 
 static bool collect_translation(const struct nuna_sim *sim, struct nuna_translation_result *result)
 {
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        const struct nuna_translation *t = nuna_sim_gpu(sim, g)->translation;
+    for (uint32_t g = 0; g < sim->pod.spec.gpu_count; g++) {
+        const struct nuna_gpu *gpu = nuna_sim_gpu(sim, g);
+        const struct nuna_translation_counts *t = gpu->translation_counts;
         uint64_t live = 0;
-        if (t && !nuna_translation_live(t, &live))
+        if (t && !nuna_counts_live(t, &live))
             return false;
         result->live_pages = live > result->live_pages ? live : result->live_pages;
         for (uint32_t c = 0; t && c < NUNA_CLASS_COUNT; c++) {
-            const struct nuna_class_count *count = &t->counts.classes[c];
+            const struct nuna_class_count *count = &t->classes[c];
             result->requests += count->requests;
             result->latency_sum += count->latency_sum;
             if (count->latency_max > result->latency_max)
@@ -72,7 +74,7 @@ static bool collect_translation(const struct nuna_sim *sim, struct nuna_translat
             if (c >= NUNA_CLASS_L1_MERGED)
                 result->l1_merged += count->requests;
         }
-        result->walks += t ? t->mmu.counts.walks : 0;
+        result->walks += gpu->translation ? gpu->translation->mmu.counts.walks : 0;
         result->ahead_requests += t ? t->ahead_sent : 0;
     }
     return true;
@@ -89,17 +91,17 @@ bool nuna_sim_collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     memset(result, 0, sizeof *result);
     uint64_t unfinished = 0;
     const struct nuna_fold *fold = &sim->pod.fold;
-    for (uint32_t g = 0; g < sim->pod.gpu_count; g++) {
-        const struct nuna_gpu_lp *gpu = nuna_sim_gpu(sim, g);
+    for (uint32_t g = 0; g < sim->pod.spec.gpu_count; g++) {
+        const struct nuna_gpu *gpu = nuna_sim_gpu(sim, g);
         unfinished += gpu->exec.unfinished;
-        result->time = later(result->time, later(gpu->exec.finished, gpu->straggler.landed));
-        nuna_latency_merge(&sim->latency, &gpu->latency);
+        result->time = later(result->time, later(gpu->exec.finished, gpu->probe->straggler.landed));
+        nuna_latency_merge(&sim->latency, &gpu->probe->latency);
         if (gpu->flights.peak > result->peak_flights)
             result->peak_flights = gpu->flights.peak;
     }
     if (sim->transfers)
         unfinished += sim->transfers->host.unfinished;
-    result->time -= result->time > sim->origin ? sim->origin : result->time;
+    result->time -= result->time > sim->pod.spec.start ? sim->pod.spec.start : result->time;
     result->drained = nuna_kernel_now(sim->kernel);
     result->status = status == NUNA_KERNEL_INTERRUPTED ? NUNA_SIM_INTERRUPTED
                      : unfinished > 0                  ? NUNA_SIM_DEADLOCK

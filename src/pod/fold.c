@@ -1,11 +1,11 @@
 #include "pod/fold.h"
-#include "pod/gpu_lp.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Compares one GPU's part of the input with another's, relabelled. */
 struct comparison {
-    const struct nuna_pod *pod;
+    const struct nuna_gpu_spec *spec;
+    const struct nuna_placement *placement;
     const uint32_t *op_first;
     uint32_t a, b, element; /* `element` moves a to b */
     bool structure_only;    /* bytes and places may differ */
@@ -13,15 +13,15 @@ struct comparison {
 
 static bool same_gpu(const struct comparison *c, uint32_t of_a, uint32_t of_b)
 {
-    return nuna_group_add(&c->pod->group, of_a, c->element) == of_b;
+    return nuna_group_add(&c->spec->group, of_a, c->element) == of_b;
 }
 
 static bool same_range(const struct comparison *c, uint32_t at_a, uint32_t at_b)
 {
-    const struct nuna_range *a = &c->pod->plan->ranges[at_a], *b = &c->pod->plan->ranges[at_b];
+    const struct nuna_range *a = &c->spec->plan->ranges[at_a], *b = &c->spec->plan->ranges[at_b];
     if (!same_gpu(c, a->gpu, b->gpu) || a->count != b->count)
         return false;
-    const struct nuna_layout_gpu *layouts = c->pod->layout.gpus;
+    const struct nuna_layout_gpu *layouts = c->spec->layout->gpus;
     const struct nuna_chunk_place *from = &layouts[a->gpu].chunks[a->buffer][a->index];
     const struct nuna_chunk_place *to = &layouts[b->gpu].chunks[b->buffer][b->index];
     for (uint32_t i = 0; i < a->count && !c->structure_only; i++)
@@ -32,7 +32,7 @@ static bool same_range(const struct comparison *c, uint32_t at_a, uint32_t at_b)
 
 static bool same_op(const struct comparison *c, const struct nuna_op *a, const struct nuna_op *b)
 {
-    const struct nuna_plan *plan = c->pod->plan;
+    const struct nuna_plan *plan = c->spec->plan;
     if (a->kind != b->kind || a->relaxed != b->relaxed || a->src_count != b->src_count ||
         a->dst_count != b->dst_count || a->id_count != b->id_count ||
         a->barrier_id != b->barrier_id || a->barrier_blocks != b->barrier_blocks)
@@ -49,7 +49,7 @@ static bool same_op(const struct comparison *c, const struct nuna_op *a, const s
 
 static bool same_threadblocks(const struct comparison *c)
 {
-    const struct nuna_plan *plan = c->pod->plan;
+    const struct nuna_plan *plan = c->spec->plan;
     uint32_t at_a = plan->gpus[c->a].tb_at, at_b = plan->gpus[c->b].tb_at;
     for (uint32_t t = 0; t < plan->gpus[c->a].tb_count; t++) {
         const struct nuna_threadblock *a = &plan->threadblocks[at_a + t];
@@ -57,7 +57,7 @@ static bool same_threadblocks(const struct comparison *c)
         if (a->op_count != b->op_count ||
             (a->op_count > 0 && a->op_at - c->op_first[c->a] != b->op_at - c->op_first[c->b]))
             return false;
-        const struct nuna_placement *placement = &c->pod->placement;
+        const struct nuna_placement *placement = c->placement;
         if (!c->structure_only && (placement->cu[at_a + t] != placement->cu[at_b + t] ||
                                    placement->domain[at_a + t] != placement->domain[at_b + t]))
             return false;
@@ -70,8 +70,8 @@ static bool same_threadblocks(const struct comparison *c)
 
 static bool same_channels(const struct comparison *c)
 {
-    const struct nuna_plan *plan = c->pod->plan;
-    const struct nuna_layout *layout = &c->pod->layout;
+    const struct nuna_plan *plan = c->spec->plan;
+    const struct nuna_layout *layout = c->spec->layout;
     const struct nuna_channel *a = &plan->channels[plan->gpus[c->a].channel_at];
     const struct nuna_channel *b = &plan->channels[plan->gpus[c->b].channel_at];
     for (uint32_t i = 0; i < plan->gpus[c->a].channel_count; i++)
@@ -84,17 +84,17 @@ static bool same_channels(const struct comparison *c)
 
 static bool same_image(const struct comparison *c)
 {
-    const struct nuna_pod *pod = c->pod;
-    if (pod->layout.gpus[c->a].end != pod->layout.gpus[c->b].end)
+    const struct nuna_gpu_spec *spec = c->spec;
+    if (spec->layout->gpus[c->a].end != spec->layout->gpus[c->b].end)
         return false;
-    uint64_t pages = nuna_pod_pages(pod, c->a);
-    struct nuna_frame *const *tables = pod->placement.pages;
+    uint64_t pages = nuna_spec_pages(spec, c->a);
+    struct nuna_frame *const *tables = c->placement->pages;
     return !tables || memcmp(tables[c->a], tables[c->b], pages * sizeof **tables) == 0;
 }
 
 static bool same_part(const struct comparison *c)
 {
-    const struct nuna_plan *plan = c->pod->plan;
+    const struct nuna_plan *plan = c->spec->plan;
     const struct nuna_plan_gpu *a = &plan->gpus[c->a], *b = &plan->gpus[c->b];
     if (a->tb_count != b->tb_count || a->channel_count != b->channel_count ||
         a->sem_count != b->sem_count || a->barrier_count != b->barrier_count)
@@ -127,17 +127,19 @@ static uint32_t representative(const struct nuna_group *group, uint32_t gpu, uin
     return gpu / group->node % nodes * group->node + gpu % group->node % locals;
 }
 
-static bool folds(const struct nuna_fold *fold, const struct nuna_pod *pod, uint32_t nodes,
-                  uint32_t locals, bool structure_only)
+static bool folds(const struct nuna_fold *fold, const struct nuna_gpu_spec *spec,
+                  const struct nuna_placement *placement, uint32_t nodes, uint32_t locals,
+                  bool structure_only)
 {
-    for (uint32_t g = 0; g < pod->gpu_count; g++) {
-        uint32_t rep = representative(&pod->group, g, nodes, locals);
+    for (uint32_t g = 0; g < spec->gpu_count; g++) {
+        uint32_t rep = representative(&spec->group, g, nodes, locals);
         const struct comparison comparison = {
-            .pod = pod,
+            .spec = spec,
+            .placement = placement,
             .op_first = fold->op_first,
             .a = rep,
             .b = g,
-            .element = nuna_group_difference(&pod->group, g, rep),
+            .element = nuna_group_difference(&spec->group, g, rep),
             .structure_only = structure_only,
         };
         if (g != rep && !same_part(&comparison))
@@ -176,42 +178,42 @@ uint32_t nuna_fold_op_gpu(const struct nuna_fold *fold, uint32_t op)
     return low;
 }
 
-static bool adopt(struct nuna_fold *fold, const struct nuna_pod *pod, uint32_t nodes,
+static bool adopt(struct nuna_fold *fold, const struct nuna_gpu_spec *spec, uint32_t nodes,
                   uint32_t locals)
 {
-    const struct nuna_group *group = &pod->group;
+    const struct nuna_group *group = &spec->group;
     fold->lp_count = 0;
-    for (uint32_t g = 0; g < pod->gpu_count; g++)
+    for (uint32_t g = 0; g < spec->gpu_count; g++)
         if (representative(group, g, nodes, locals) == g) {
             fold->lp[g] = fold->lp_count;
             fold->gpu[fold->lp_count++] = g;
         }
     if (fold->lp_count == fold->gpu_count)
         return true;
-    fold->seen = calloc((size_t)fold->lp_count * pod->gpu_count, sizeof *fold->seen);
+    fold->seen = calloc((size_t)fold->lp_count * spec->gpu_count, sizeof *fold->seen);
     if (!fold->seen)
         return false;
-    for (uint32_t g = 0; g < pod->gpu_count; g++) {
+    for (uint32_t g = 0; g < spec->gpu_count; g++) {
         uint32_t rep = representative(group, g, nodes, locals);
         uint32_t back = nuna_group_difference(group, rep, g);
         fold->lp[g] = fold->lp[rep];
         for (uint32_t l = 0; l < fold->lp_count; l++)
-            fold->seen[(size_t)l * pod->gpu_count + g] =
+            fold->seen[(size_t)l * spec->gpu_count + g] =
                 (uint16_t)nuna_group_add(group, fold->gpu[l], back);
     }
     return true;
 }
 
 /* Tries subgroups, few representatives first. */
-static void search(const struct nuna_fold *fold, const struct nuna_pod *pod, uint32_t *nodes,
-                   uint32_t *locals)
+static void search(const struct nuna_fold *fold, const struct nuna_gpu_spec *spec,
+                   const struct nuna_placement *placement, uint32_t *nodes, uint32_t *locals)
 {
-    const struct nuna_group *group = &pod->group;
-    for (uint32_t reps = 1; reps < pod->gpu_count; reps++)
+    const struct nuna_group *group = &spec->group;
+    for (uint32_t reps = 1; reps < spec->gpu_count; reps++)
         for (uint32_t l = 1; l <= group->node && l <= reps; l++) {
             uint32_t n = reps / l;
             if (reps % l != 0 || group->node % l != 0 || group->count / group->node % n != 0 ||
-                !folds(fold, pod, n, l, false))
+                !folds(fold, spec, placement, n, l, false))
                 continue;
             *nodes = n;
             *locals = l;
@@ -219,29 +221,30 @@ static void search(const struct nuna_fold *fold, const struct nuna_pod *pod, uin
         }
 }
 
-bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_pod *pod, enum nuna_fold_mode mode,
+bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_gpu_spec *spec,
+                    const struct nuna_placement *placement, enum nuna_fold_mode mode,
                     struct nuna_error *err)
 {
     memset(fold, 0, sizeof *fold);
-    fold->gpu_count = fold->lp_count = pod->gpu_count;
-    fold->gpu = calloc(pod->gpu_count, sizeof *fold->gpu);
-    fold->lp = calloc(pod->gpu_count, sizeof *fold->lp);
-    fold->op_first = calloc(pod->gpu_count + 1, sizeof *fold->op_first);
+    fold->gpu_count = fold->lp_count = spec->gpu_count;
+    fold->gpu = calloc(spec->gpu_count, sizeof *fold->gpu);
+    fold->lp = calloc(spec->gpu_count, sizeof *fold->lp);
+    fold->op_first = calloc(spec->gpu_count + 1, sizeof *fold->op_first);
     if (!fold->gpu || !fold->lp || !fold->op_first)
         return nuna_fail_memory(err, "the pod");
-    uint32_t locals = pod->group.node, nodes = pod->group.count / locals;
-    bool ordered = is_comparable(pod->plan) && find_ops(fold, pod->plan);
-    if (mode == NUNA_FOLD_APPROX && pod->gpu_count > 1) {
-        if (!ordered || !folds(fold, pod, 1, 1, true))
+    uint32_t locals = spec->group.node, nodes = spec->group.count / locals;
+    bool ordered = is_comparable(spec->plan) && find_ops(fold, spec->plan);
+    if (mode == NUNA_FOLD_APPROX && spec->gpu_count > 1) {
+        if (!ordered || !folds(fold, spec, placement, 1, 1, true))
             return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
                              "--fold approx: no GPU can stand for the others: their parts of the "
                              "plan differ in structure; expected --fold auto or off");
-        fold->approximate = !folds(fold, pod, 1, 1, false);
+        fold->approximate = !folds(fold, spec, placement, 1, 1, false);
         nodes = locals = 1;
     }
     if (mode == NUNA_FOLD_AUTO && ordered)
-        search(fold, pod, &nodes, &locals);
-    return adopt(fold, pod, nodes, locals) || nuna_fail_memory(err, "the pod");
+        search(fold, spec, placement, &nodes, &locals);
+    return adopt(fold, spec, nodes, locals) || nuna_fail_memory(err, "the pod");
 }
 
 void nuna_fold_finish(struct nuna_fold *fold)

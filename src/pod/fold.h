@@ -13,9 +13,8 @@
 
 #include "core/error.h"
 #include "core/group.h"
-#include "core/types.h"
-
-struct nuna_pod;
+#include "gpu/spec.h"
+#include "placement/placement.h"
 
 enum nuna_fold_mode {
     NUNA_FOLD_OFF,
@@ -34,10 +33,11 @@ struct nuna_fold {
 };
 
 /* Finds the fewest representatives that `mode` allows; with NUNA_FOLD_OFF, or when nothing folds
- * exactly, every GPU is its own. pod->layout and pod->placement must be complete. False on lack of
+ * exactly, every GPU is its own. The placement and spec->layout must be complete. False on lack of
  * memory, or when an approximate folding is asked of GPUs whose plans differ in structure. Finish
  * either way. */
-bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_pod *pod, enum nuna_fold_mode mode,
+bool nuna_fold_init(struct nuna_fold *fold, const struct nuna_gpu_spec *spec,
+                    const struct nuna_placement *placement, enum nuna_fold_mode mode,
                     struct nuna_error *err);
 void nuna_fold_finish(struct nuna_fold *fold);
 

@@ -1,6 +1,6 @@
 #include "pod/result.h"
+#include "gpu/translate/translation.h"
 #include "pod/sim_private.h"
-#include "pod/translation.h"
 
 const char *nuna_status_name(enum nuna_sim_status status)
 {
@@ -12,7 +12,7 @@ const char *nuna_exactness(const struct nuna_result *result)
     return result->approximate ? "approx" : "exact";
 }
 
-static const struct nuna_gpu_lp *gpu_of(const struct nuna_view *view, uint32_t gpu)
+static const struct nuna_gpu *gpu_of(const struct nuna_view *view, uint32_t gpu)
 {
     return nuna_sim_gpu(view->sim, gpu);
 }
@@ -22,15 +22,15 @@ struct nuna_view nuna_view_of(const struct nuna_sim *sim, const struct nuna_resu
     const struct nuna_pod *pod = &sim->pod;
     return (struct nuna_view){
         .result = result,
-        .params = pod->params,
-        .plan = pod->plan,
-        .origin = sim->origin,
-        .noc = &pod->noc,
-        .topology = &pod->topology,
-        .map = &pod->map,
+        .params = pod->spec.params,
+        .plan = pod->spec.plan,
+        .origin = sim->pod.spec.start,
+        .noc = &pod->spec.noc,
+        .topology = &pod->spec.topology,
+        .map = &pod->spec.map,
         .layout = &pod->layout,
         .placement = &pod->placement,
-        .domains = pod->domains,
+        .domains = pod->spec.domains,
         .log = sim->log,
         .sim = sim,
     };
@@ -66,14 +66,14 @@ struct nuna_op_times nuna_view_op(const struct nuna_view *view, uint32_t op)
 nuna_time nuna_view_straggler(const struct nuna_view *view, uint32_t gpu,
                               struct nuna_op_times *ret_times)
 {
-    const struct nuna_straggler *straggler = &gpu_of(view, gpu)->straggler;
+    const struct nuna_straggler *straggler = &gpu_of(view, gpu)->probe->straggler;
     *ret_times = times_of(&straggler->trace);
     return straggler->landed;
 }
 
 struct nuna_gpu_servers nuna_view_servers(const struct nuna_view *view, uint32_t gpu)
 {
-    const struct nuna_gpu_lp *lp = gpu_of(view, gpu);
+    const struct nuna_gpu *lp = gpu_of(view, gpu);
     const struct nuna_noc_shape *noc = view->noc;
     return (struct nuna_gpu_servers){
         .mesh_link = noc->uniform ? NULL : lp->noc.link,
@@ -83,20 +83,19 @@ struct nuna_gpu_servers nuna_view_servers(const struct nuna_view *view, uint32_t
         .port = lp->scaleup.egress,
         .switch_output = lp->scaleup.output,
         .channels = lp->hbm.channel_count,
-        .ports = lp->pod->clos.ports,
+        .ports = lp->spec->clos.ports,
         .mesh_rate = &noc->link_rate,
         .injection_rate = &noc->injection_rate,
         .ejection_rate = &noc->ejection_rate,
         .channel_rate = &lp->hbm.rate,
-        .port_rate = &lp->pod->clos.port_rate,
+        .port_rate = &lp->spec->clos.port_rate,
     };
 }
 
 const struct nuna_translation_counts *nuna_view_translation(const struct nuna_view *view,
                                                             uint32_t gpu)
 {
-    const struct nuna_translation *translation = gpu_of(view, gpu)->translation;
-    return translation ? &translation->counts : NULL;
+    return gpu_of(view, gpu)->translation_counts;
 }
 
 const struct nuna_mmu *nuna_view_mmu(const struct nuna_view *view, uint32_t gpu)
@@ -107,5 +106,5 @@ const struct nuna_mmu *nuna_view_mmu(const struct nuna_view *view, uint32_t gpu)
 
 uint32_t nuna_view_rel(const struct nuna_view *view, uint32_t source, uint32_t dest)
 {
-    return nuna_pod_rel(&view->sim->pod, source, dest);
+    return nuna_spec_rel(&view->sim->pod.spec, source, dest);
 }

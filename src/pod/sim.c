@@ -1,9 +1,10 @@
 #include "pod/sim.h"
+#include "gpu/process/process.h"
+#include "gpu/process/proxy.h"
+#include "gpu/translate/pretranslate.h"
 #include "pod/build.h"
 #include "pod/collect.h"
-#include "pod/move.h"
 #include "pod/sim_private.h"
-#include "pod/translation.h"
 #include <stdlib.h>
 
 struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct nuna_plan *plan,
@@ -15,9 +16,9 @@ struct nuna_sim *nuna_sim_create(const struct nuna_params *params, const struct 
         return NULL;
     }
     sim->options = *options;
-    sim->origin = nuna_pretranslate_lead(params);
+    sim->pod.spec.start = nuna_pretranslate_lead(params);
     if (options->transfers && !nuna_pretranslates(params))
-        sim->origin = (nuna_time)params->collective.start;
+        sim->pod.spec.start = (nuna_time)params->collective.start;
     if (!nuna_sim_build(sim, params, plan, err)) {
         nuna_sim_destroy(sim);
         return NULL;
@@ -30,14 +31,14 @@ void nuna_sim_destroy(struct nuna_sim *sim)
     if (!sim)
         return;
     for (uint32_t lp = 0; sim->gpus && lp < sim->pod.fold.lp_count; lp++)
-        nuna_gpu_lp_finish(&sim->gpus[lp]);
+        nuna_gpu_finish(&sim->gpus[lp]);
     nuna_transfers_destroy(sim->transfers);
     nuna_kernel_destroy(sim->kernel);
     nuna_fold_finish(&sim->pod.fold);
     nuna_placement_finish(&sim->pod.placement);
     nuna_layout_finish(&sim->pod.layout);
-    nuna_topology_finish(&sim->pod.topology);
-    nuna_noc_shape_finish(&sim->pod.noc);
+    nuna_topology_finish(&sim->pod.spec.topology);
+    nuna_noc_shape_finish(&sim->pod.spec.noc);
     free(sim->gpus);
     free(sim->log);
     free(sim->trace);
@@ -53,7 +54,7 @@ static void run_lp(void *model, uint32_t lp, nuna_time end)
 {
     struct nuna_sim *sim = model;
     if (lp < sim->pod.fold.lp_count)
-        nuna_gpu_lp_run(&sim->gpus[lp], end);
+        nuna_gpu_run(&sim->gpus[lp], end);
     else
         nuna_transfers_run(sim->transfers, end);
 }
@@ -61,7 +62,7 @@ static void run_lp(void *model, uint32_t lp, nuna_time end)
 static uint32_t deliver(void *model, uint32_t lp, const struct nuna_message *message)
 {
     struct nuna_sim *sim = model;
-    return lp < sim->pod.fold.lp_count ? nuna_gpu_lp_deliver(&sim->gpus[lp], message)
+    return lp < sim->pod.fold.lp_count ? nuna_gpu_deliver(&sim->gpus[lp], message)
                                        : nuna_host_deliver(&sim->transfers->host, message);
 }
 
@@ -69,7 +70,7 @@ static void expect(void *model, uint32_t lp, const struct nuna_message *message)
 {
     const struct nuna_sim *sim = model;
     if (lp < sim->pod.fold.lp_count)
-        nuna_gpu_lp_expect(&sim->gpus[lp], message);
+        nuna_gpu_expect(&sim->gpus[lp], message);
 }
 
 static void report_progress(void *model, nuna_time now)
@@ -90,26 +91,19 @@ static bool collective_done(void *model)
     const struct nuna_sim *sim = model;
     uint64_t out = 0, in = 0;
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        const struct nuna_gpu *gpu = &sim->gpus[lp];
         if (gpu->exec.unfinished > 0 || !nuna_proxy_idle(gpu))
             return false;
-        out += gpu->stores_out + gpu->flags_out;
-        in += gpu->latency.count + gpu->flags_in;
+        out += gpu->probe->stores_out + gpu->probe->flags_out;
+        in += gpu->probe->latency.count + gpu->probe->flags_in;
     }
     return out == in && (!sim->transfers || sim->transfers->host.unfinished == 0);
 }
 
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)
 {
-    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        if (nuna_pretranslates(sim->pod.params))
-            nuna_pretranslate_start(&sim->gpus[lp]);
-        else if (sim->origin > 0)
-            nuna_lp_schedule(sim->gpus[lp].lp, sim->origin, nuna_event_make(NUNA_EV_START, 0));
-        else
-            nuna_exec_start(&sim->gpus[lp].exec, 0);
-        nuna_background_start(&sim->gpus[lp]);
-    }
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        nuna_gpu_start(&sim->gpus[lp]);
     if (sim->transfers)
         nuna_host_begin(&sim->transfers->host);
     const struct nuna_kernel_ops ops = {
@@ -118,7 +112,7 @@ bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct n
         .expect = expect,
         .progress = sim->options.progress ? report_progress : NULL,
         /* What a background kernel still does then is nobody's question. */
-        .done = sim->pod.params->background.gemm_size > 0 ? collective_done : NULL,
+        .done = sim->pod.spec.params->background.gemm_size > 0 ? collective_done : NULL,
     };
     enum nuna_kernel_status status = nuna_kernel_run(sim->kernel, &ops, sim, sim->options.stop);
     if (status == NUNA_KERNEL_NO_MEMORY)

@@ -3,24 +3,24 @@
 
 nuna_time nuna_transfers_lookahead(const struct nuna_pod *pod)
 {
-    nuna_time clos = nuna_clos_lookahead(&pod->clos);
-    nuna_time pcie = (nuna_time)pod->params->host.pcie_latency;
+    nuna_time clos = nuna_clos_lookahead(&pod->spec.clos);
+    nuna_time pcie = (nuna_time)pod->spec.params->host.pcie_latency;
     return clos < pcie ? clos : pcie;
 }
 
 struct nuna_transfers *nuna_transfers_create(const struct nuna_pod *pod,
                                              const struct nuna_host_plan *plan,
-                                             struct nuna_kernel *kernel, struct nuna_gpu_lp *gpus)
+                                             struct nuna_kernel *kernel, struct nuna_gpu *gpus)
 {
     struct nuna_transfers *transfers = calloc(1, sizeof *transfers);
     if (!transfers)
         return NULL;
     struct nuna_arena *arena = nuna_kernel_arena(kernel);
-    nuna_host_shape_init(&transfers->shape, pod->params, &pod->clos, pod->gpu_count);
-    transfers->gpus = calloc(pod->gpu_count, sizeof *transfers->gpus);
+    nuna_host_shape_init(&transfers->shape, pod->spec.params, &pod->spec.clos, pod->spec.gpu_count);
+    transfers->gpus = calloc(pod->spec.gpu_count, sizeof *transfers->gpus);
     bool ok = transfers->gpus && nuna_host_init(&transfers->host, &transfers->shape, plan,
-                                                nuna_kernel_lp(kernel, pod->gpu_count), arena);
-    for (uint32_t g = 0; ok && g < pod->gpu_count; g++) {
+                                                nuna_kernel_lp(kernel, pod->spec.gpu_count), arena);
+    for (uint32_t g = 0; ok && g < pod->spec.gpu_count; g++) {
         ok = nuna_host_gpu_init(&transfers->gpus[g], &transfers->shape, g,
                                 nuna_host_slots_per_gpu(&transfers->host), gpus[g].lp,
                                 &gpus[g].scaleup, arena);

@@ -4,8 +4,9 @@
 #ifndef NUNA_POD_TRANSFERS_H
 #define NUNA_POD_TRANSFERS_H
 
+#include "gpu/gpu.h"
 #include "host/host.h"
-#include "pod/gpu_lp.h"
+#include "pod/pod.h"
 
 struct nuna_transfers {
     struct nuna_host_shape shape;
@@ -20,7 +21,7 @@ nuna_time nuna_transfers_lookahead(const struct nuna_pod *pod);
  * host sides. NULL on lack of memory. */
 struct nuna_transfers *nuna_transfers_create(const struct nuna_pod *pod,
                                              const struct nuna_host_plan *plan,
-                                             struct nuna_kernel *kernel, struct nuna_gpu_lp *gpus);
+                                             struct nuna_kernel *kernel, struct nuna_gpu *gpus);
 void nuna_transfers_destroy(struct nuna_transfers *transfers);
 
 void nuna_transfers_run(struct nuna_transfers *transfers, nuna_time end);

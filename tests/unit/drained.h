@@ -4,10 +4,12 @@
 #ifndef NUNA_TESTS_DRAINED_H
 #define NUNA_TESTS_DRAINED_H
 
-#include "pod/move.h"
+#include "gpu/arrivals.h"
+#include "gpu/cu.h"
+#include "gpu/process/proxy.h"
+#include "gpu/translate/translation.h"
 #include "pod/result.h"
 #include "pod/sim_private.h"
-#include "pod/translation.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -35,76 +37,81 @@ static inline uint64_t drained_sum(const struct nuna_server *servers, uint32_t c
     return bytes;
 }
 
-static inline void drained_noc(const struct nuna_gpu_lp *gpu, nuna_time end)
+static inline void drained_noc(const struct nuna_gpu *gpu, nuna_time end)
 {
     if (gpu->noc.shape->uniform)
         return;
     uint32_t all = gpu->noc.shape->codes * NUNA_ATTACHMENTS;
-    drained_servers(gpu->noc.inject, all, end, "injection link", gpu->gpu);
-    drained_servers(gpu->noc.eject, all, end, "ejection link", gpu->gpu);
+    drained_servers(gpu->noc.inject, all, end, "injection link", gpu->index);
+    drained_servers(gpu->noc.eject, all, end, "ejection link", gpu->index);
     cr_assert_eq(drained_sum(gpu->noc.inject, all), drained_sum(gpu->noc.eject, all),
-                 "GPU %u: the mesh keeps bytes", gpu->gpu);
+                 "GPU %u: the mesh keeps bytes", gpu->index);
 }
 
-static inline void drained_cus(const struct nuna_gpu_lp *gpu)
+static inline void drained_cu(const struct nuna_cu *cu, uint32_t gpu)
 {
-    /* The last one is the copy engine. */
-    for (uint32_t i = 0; i <= gpu->pod->topology.cu_count; i++) {
-        const struct nuna_cu *cu = &gpu->cus[i];
-        cr_assert_eq(cu->outstanding, 0, "GPU %u: CU %u keeps %u requests", gpu->gpu, i,
-                     cu->outstanding);
-        cr_assert(cu->store_head == NUNA_NO_FLIGHT && cu->tb_head == NUNA_NO_TB && !cu->scheduled &&
-                      !cu->inside_line,
-                  "GPU %u: CU %u has something to issue", gpu->gpu, i);
-    }
-    for (uint32_t i = 0; i <= nuna_proxy_tb(gpu); i++) {
-        const struct nuna_tb *tb = &gpu->tbs[i];
-        cr_assert(tb->unacked == 0 && tb->pending == 0 && !tb->loading && !tb->moving &&
-                      !tb->signal_waits,
-                  "GPU %u: threadblock %u is at work", gpu->gpu, i);
-    }
+    cr_assert_eq(cu->outstanding, 0, "GPU %u: CU %u keeps %u requests", gpu, cu->index,
+                 cu->outstanding);
+    cr_assert(cu->store_head == NUNA_NO_FLIGHT && cu->tb_head == NUNA_NO_TB && !cu->scheduled &&
+                  !cu->inside_line,
+              "GPU %u: CU %u has something to issue", gpu, cu->index);
+}
+
+static inline void drained_tb(const struct nuna_tb *tb, uint32_t gpu)
+{
+    cr_assert(tb->unacked == 0 && tb->pending == 0 && !tb->loading && !tb->held && !tb->awaiting,
+              "GPU %u: a threadblock is at work", gpu);
+}
+
+static inline void drained_cus(struct nuna_gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->spec->topology.cu_count; i++)
+        drained_cu(nuna_cu_at(gpu, i), gpu->index);
+    for (uint32_t i = 0; i < gpu->cus->tb_count; i++)
+        drained_tb(nuna_tb_of(gpu, i), gpu->index);
+    drained_tb(nuna_tb_of(gpu, NUNA_TB_PROXY), gpu->index);
+    if (gpu->proxy)
+        drained_cu(nuna_proxy_engine(gpu), gpu->index);
+    cr_assert(nuna_proxy_idle(gpu), "GPU %u: its proxy has requests", gpu->index);
 }
 
 /* Nobody waits for packets, and messages are used up: what came into slots was taken. */
-static inline void drained_arrivals(const struct nuna_gpu_lp *gpu)
+static inline void drained_arrivals(const struct nuna_gpu *gpu)
 {
-    const struct nuna_plan_gpu *part = &gpu->pod->plan->gpus[gpu->gpu];
-    uint32_t chunks = part->chunks[NUNA_BUF_SCRATCH];
-    uint32_t places = chunks + part->channel_count * gpu->pod->shape.slots;
-    for (uint32_t i = 0; i < places; i++) {
-        cr_assert_eq(gpu->arrivals[i].waiter, NUNA_NO_TB, "GPU %u: place %u is waited for",
-                     gpu->gpu, i);
-        if (i >= chunks)
-            cr_assert_eq(gpu->arrivals[i].bytes, gpu->arrivals[i].taken,
-                         "GPU %u: slot place %u keeps bytes", gpu->gpu, i);
+    const struct nuna_plan_gpu *part = &gpu->spec->plan->gpus[gpu->index];
+    for (uint32_t i = 0; i < gpu->arrivals->count; i++) {
+        const struct nuna_arrival *arrival = &gpu->arrivals->places[i];
+        cr_assert_eq(arrival->waiter, NUNA_NO_TB, "GPU %u: place %u is waited for", gpu->index, i);
+        if (i >= part->chunks[NUNA_BUF_SCRATCH])
+            cr_assert_eq(arrival->bytes, arrival->taken, "GPU %u: slot place %u keeps bytes",
+                         gpu->index, i);
     }
-    cr_assert(nuna_proxy_idle(gpu), "GPU %u: its proxy has requests", gpu->gpu);
 }
 
-static inline void drained_translation(const struct nuna_gpu_lp *gpu)
+static inline void drained_translation(const struct nuna_gpu *gpu)
 {
-    if (gpu->pod->translation != NUNA_TRANSLATION_FULL)
+    if (gpu->spec->translation != NUNA_TRANSLATION_FULL)
         return;
     const struct nuna_mmu *mmu = &gpu->translation->mmu;
     cr_assert(mmu->waiters.in_use == 0 && mmu->l2_mshrs.in_use == 0 && mmu->walkers.busy == 0 &&
                   mmu->l2_stalled.count == 0,
-              "GPU %u: its MMU is at work", gpu->gpu);
+              "GPU %u: its MMU is at work", gpu->index);
     for (uint32_t i = 0; i < mmu->shape->ports; i++)
         cr_assert(mmu->ports[i].mshrs.in_use == 0 && mmu->ports[i].waiting == 0 &&
                       mmu->ports[i].stalled.count == 0 && !mmu->ports[i].resuming,
-                  "GPU %u: requests wait at port %u", gpu->gpu, i);
+                  "GPU %u: requests wait at port %u", gpu->index, i);
 }
 
-static inline void drained_gpu(const struct nuna_gpu_lp *gpu, nuna_time end)
+static inline void drained_gpu(struct nuna_gpu *gpu, nuna_time end)
 {
-    uint32_t ports = gpu->pod->clos.ports;
+    uint32_t ports = gpu->spec->clos.ports;
     cr_assert_eq(gpu->exec.unfinished, 0);
-    cr_assert_eq(gpu->flights.in_use, 0, "GPU %u keeps %" PRIu64 " flights", gpu->gpu,
+    cr_assert_eq(gpu->flights.in_use, 0, "GPU %u keeps %" PRIu64 " flights", gpu->index,
                  gpu->flights.in_use);
-    cr_assert_eq(gpu->lp->blocks.in_use, 0, "GPU %u keeps blocks of events", gpu->gpu);
-    drained_servers(gpu->hbm.channel, gpu->hbm.channel_count, end, "channel", gpu->gpu);
-    drained_servers(gpu->scaleup.egress, ports, end, "port", gpu->gpu);
-    drained_servers(gpu->scaleup.output, ports, end, "switch output", gpu->gpu);
+    cr_assert_eq(gpu->lp->blocks.in_use, 0, "GPU %u keeps blocks of events", gpu->index);
+    drained_servers(gpu->hbm.channel, gpu->hbm.channel_count, end, "channel", gpu->index);
+    drained_servers(gpu->scaleup.egress, ports, end, "port", gpu->index);
+    drained_servers(gpu->scaleup.output, ports, end, "switch output", gpu->index);
     drained_noc(gpu, end);
     drained_cus(gpu);
     drained_arrivals(gpu);
@@ -114,19 +121,19 @@ static inline void drained_gpu(const struct nuna_gpu_lp *gpu, nuna_time end)
 static inline void contract_drained(const struct nuna_sim *sim, const struct nuna_result *result)
 {
     struct drained_bytes sum = {0};
-    uint32_t ports = sim->pod.clos.ports;
+    uint32_t ports = sim->pod.spec.clos.ports;
     cr_assert_eq(result->bytes_delivered, result->bytes_requested);
-    cr_assert_leq(result->time + sim->origin, result->drained);
+    cr_assert_leq(result->time + sim->pod.spec.start, result->drained);
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[lp];
+        struct nuna_gpu *gpu = &sim->gpus[lp];
         drained_gpu(gpu, result->drained);
         sum.out += drained_sum(gpu->scaleup.egress, ports);
         sum.in += drained_sum(gpu->scaleup.output, ports);
-        sum.stores += gpu->stores_out - gpu->latency.count;
-        sum.flags += gpu->flags_out - gpu->flags_in;
+        sum.stores += gpu->probe->stores_out - gpu->probe->latency.count;
+        sum.flags += gpu->probe->flags_out - gpu->probe->flags_in;
     }
     cr_assert(sum.stores == 0 && sum.flags == 0, "stores or flags did not land");
-    if (sim->pod.plan->group_count == 0) /* a switch copies what goes to a group */
+    if (sim->pod.spec.plan->group_count == 0) /* a switch copies what goes to a group */
         cr_assert_eq(sum.out, sum.in, "%" PRIu64 " bytes left ports, %" PRIu64 " came in", sum.out,
                      sum.in);
 }

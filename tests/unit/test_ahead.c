@@ -1,5 +1,6 @@
 /* Translation ahead of the stores: what pre-translation and prefetching send, when, in whose issue
  * slots, and how much of each store's translation is left. On a machine of pure latencies. */
+#include "gpu/translate/counts.h"
 #include "part_scene.h"
 
 #define SLOT UINT64_C(1000)
@@ -47,8 +48,8 @@ static struct nuna_plan *stream(uint32_t blocks)
 static void check_left(const struct nuna_sim *sim, const nuna_time *loaded, const nuna_time *asked,
                        nuna_time hit, const char *what)
 {
-    const struct nuna_request_trace *trace = &sim->gpus[1].translation->counts.trace;
-    const nuna_time load = there_and_back(sim->pod.params);
+    const struct nuna_request_trace *trace = &sim->gpus[1].translation_counts->trace;
+    const nuna_time load = there_and_back(sim->pod.spec.params);
     nuna_time due[LINES];
     cr_assert_eq(trace->count, LINES, "%s: %u rows", what, trace->count);
     for (uint32_t l = 0; l < LINES; l++) {
@@ -140,7 +141,7 @@ Test(ahead, pages_in_the_order_of_their_use)
         struct nuna_sim *sim = simulate(&p, plan, UINT64_C(2) * LINES * LINE, &result);
         cr_assert_eq(result.translation.ahead_requests, kept);
         cr_assert_eq(result.translation.walks, 2 * PAGES);
-        const struct nuna_request_trace *trace = &sim->gpus[1].translation->counts.trace;
+        const struct nuna_request_trace *trace = &sim->gpus[1].translation_counts->trace;
         const struct nuna_chunk_place *chunks = sim->pod.layout.gpus[1].chunks[NUNA_BUF_OUTPUT];
         for (uint32_t i = 0; i < trace->count; i++) {
             uint32_t first = (uint32_t)(chunks[0].position / PAGE);
@@ -172,7 +173,7 @@ Test(ahead, into_the_l2)
             p.translation.pretranslate_lead = 10000000;
         }
         struct nuna_sim *sim = simulate(&p, plan, LINES * LINE, &result);
-        const struct nuna_request_trace *trace = &sim->gpus[1].translation->counts.trace;
+        const struct nuna_request_trace *trace = &sim->gpus[1].translation_counts->trace;
         uint32_t lookups = 0;
         for (uint32_t i = 0; i < trace->count; i++)
             lookups += trace->rows[i].latency == L1 + L2;

@@ -50,7 +50,9 @@ static void pod_close(struct pod *pod)
 static uint32_t folded(const struct pod *pod, struct nuna_fold *fold)
 {
     struct nuna_error err;
-    cr_assert(nuna_fold_init(fold, &pod->sim->pod, NUNA_FOLD_AUTO, &err), "%s", err.message);
+    cr_assert(
+        nuna_fold_init(fold, &pod->sim->pod.spec, &pod->sim->pod.placement, NUNA_FOLD_AUTO, &err),
+        "%s", err.message);
     return fold->lp_count;
 }
 
@@ -66,7 +68,7 @@ static uint32_t count_folded(const struct pod *pod)
  * GPU onto its representative. */
 static void check_relabelling(const struct pod *pod, const struct nuna_fold *fold)
 {
-    const struct nuna_group *group = &pod->sim->pod.group;
+    const struct nuna_group *group = &pod->sim->pod.spec.group;
     cr_assert_eq(nuna_fold_factor(fold) * fold->lp_count, group->count);
     for (uint32_t l = 0; l < fold->lp_count; l++)
         cr_assert_eq(fold->lp[fold->gpu[l]], l);
@@ -325,7 +327,9 @@ Test(fold, approximate_wants_one_structure)
     struct nuna_error err;
     pod_open(&pod, GPUS, 1, NUNA_POLICY_UA);
     for (int unlike = 0; unlike < 2; unlike++) {
-        cr_assert(nuna_fold_init(&fold, &pod.sim->pod, NUNA_FOLD_APPROX, &err), "%s", err.message);
+        cr_assert(nuna_fold_init(&fold, &pod.sim->pod.spec, &pod.sim->pod.placement,
+                                 NUNA_FOLD_APPROX, &err),
+                  "%s", err.message);
         cr_assert_eq(fold.lp_count, 1);
         cr_assert_eq(fold.approximate, unlike == 1);
         check_relabelling(&pod, &fold);
@@ -333,7 +337,8 @@ Test(fold, approximate_wants_one_structure)
         pod.sim->pod.layout.gpus[ODD].chunks[NUNA_BUF_INPUT][0].bytes -= 16;
     }
     relax(pod.plan, ODD);
-    cr_assert_not(nuna_fold_init(&fold, &pod.sim->pod, NUNA_FOLD_APPROX, &err));
+    cr_assert_not(
+        nuna_fold_init(&fold, &pod.sim->pod.spec, &pod.sim->pod.placement, NUNA_FOLD_APPROX, &err));
     cr_assert_eq(err.code, NUNA_EXIT_BAD_INPUT);
     cr_assert_not_null(strstr(err.message, "--fold approx"));
     nuna_fold_finish(&fold);

@@ -28,9 +28,9 @@ static struct nuna_plan *plan_of(const struct scene *scene)
  * and into the receiver, acknowledgements the other way. */
 static void expect_bytes(const struct nuna_sim *sim, uint64_t *out, uint64_t *in, uint64_t *memory_)
 {
-    const struct nuna_plan *plan = sim->pod.plan;
+    const struct nuna_plan *plan = sim->pod.spec.plan;
     const struct nuna_layout_gpu *layout = sim->pod.layout.gpus;
-    uint32_t ports = sim->pod.map.ports;
+    uint32_t ports = sim->pod.spec.map.ports;
     for (uint32_t g = 0; g < plan->gpu_count; g++) {
         const struct nuna_threadblock *tbs = &plan->threadblocks[plan->gpus[g].tb_at];
         for (uint32_t i = 0; i < plan->gpus[g].tb_count; i++)
@@ -46,7 +46,7 @@ static void expect_bytes(const struct nuna_sim *sim, uint64_t *out, uint64_t *in
                     for (uint64_t at = 0; op->kind == NUNA_OP_PUT && at < bytes; at += LINE) {
                         uint64_t line = bytes - at < LINE ? bytes - at : LINE;
                         uint32_t port =
-                            nuna_address_locate(&sim->pod.map, NULL, dst.position + at).port;
+                            nuna_address_locate(&sim->pod.spec.map, NULL, dst.position + at).port;
                         out[g * ports + port] += line;
                         in[to->gpu * ports + port] += line;
                         out[to->gpu * ports + port] += CONTROL;
@@ -57,7 +57,7 @@ static void expect_bytes(const struct nuna_sim *sim, uint64_t *out, uint64_t *in
                     const struct nuna_channel *channel =
                         &plan->channels[plan->gpus[g].channel_at + plan->ids[op->id_at + s]];
                     uint64_t flag = layout[channel->peer].flags + LINE * channel->peer_channel;
-                    uint32_t port = nuna_address_locate(&sim->pod.map, NULL, flag).port;
+                    uint32_t port = nuna_address_locate(&sim->pod.spec.map, NULL, flag).port;
                     out[g * ports + port] += CONTROL;
                     in[channel->peer * ports + port] += CONTROL;
                     *memory_ += CONTROL;
@@ -76,15 +76,15 @@ static uint64_t total(const struct nuna_server *servers, uint32_t count, uint32_
 }
 
 /* What leaves the mesh for the ports goes out, what comes in enters it; nothing is lost inside. */
-static void check_port_attachments(const struct nuna_gpu_lp *gpu, const char *name)
+static void check_port_attachments(const struct nuna_gpu *gpu, const char *name)
 {
-    uint32_t all = gpu->noc.shape->codes * NUNA_ATTACHMENTS, ports = gpu->pod->clos.ports;
+    uint32_t all = gpu->noc.shape->codes * NUNA_ATTACHMENTS, ports = gpu->spec->clos.ports;
     cr_assert_eq(total(gpu->noc.eject, all, NUNA_AT_PORT, NUNA_ATTACHMENTS),
-                 total(gpu->scaleup.egress, ports, 0, 1), "%s: GPU %u", name, gpu->gpu);
+                 total(gpu->scaleup.egress, ports, 0, 1), "%s: GPU %u", name, gpu->index);
     cr_assert_eq(total(gpu->noc.inject, all, NUNA_AT_PORT, NUNA_ATTACHMENTS),
-                 total(gpu->scaleup.output, ports, 0, 1), "%s: GPU %u", name, gpu->gpu);
+                 total(gpu->scaleup.output, ports, 0, 1), "%s: GPU %u", name, gpu->index);
     cr_assert_eq(total(gpu->noc.inject, all, 0, 1), total(gpu->noc.eject, all, 0, 1),
-                 "%s: GPU %u lost bytes in its mesh", name, gpu->gpu);
+                 "%s: GPU %u lost bytes in its mesh", name, gpu->index);
 }
 
 static void check_conservation(const struct scene *scene)
@@ -98,7 +98,7 @@ static void check_conservation(const struct scene *scene)
     uint64_t due = 0, accessed = 0, stores = 0;
     expect_bytes(sim, out, in, &due);
     for (uint32_t g = 0; g < scene->gpus; g++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        const struct nuna_gpu *gpu = &sim->gpus[g];
         for (uint32_t port = 0; port < 3; port++) {
             cr_assert_eq(gpu->scaleup.egress[port].bytes, out[g * 3 + port],
                          "%s: GPU %u port %u sent %" PRIu64 ", expected %" PRIu64, plan->name, g,
@@ -109,7 +109,7 @@ static void check_conservation(const struct scene *scene)
         for (uint32_t c = 0; c < gpu->hbm.channel_count; c++)
             accessed += gpu->hbm.channel[c].bytes;
         check_port_attachments(gpu, plan->name);
-        stores += gpu->latency.count;
+        stores += gpu->probe->latency.count;
     }
     cr_assert_eq(accessed, due, "%s: memory moved %" PRIu64 " bytes, expected %" PRIu64, plan->name,
                  accessed, due);
@@ -311,14 +311,15 @@ static void check_symmetry(const struct nuna_params *p, const struct nuna_plan *
 {
     struct nuna_result result;
     struct nuna_sim *sim = simulate(p, plan, size, &result);
-    const struct nuna_gpu_lp *zero = &sim->gpus[0];
+    const struct nuna_gpu *zero = &sim->gpus[0];
     uint32_t ports = (uint32_t)p->scaleup.ports;
     for (uint32_t g = 1; g < plan->gpu_count; g++) {
-        const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+        const struct nuna_gpu *gpu = &sim->gpus[g];
         cr_assert_eq(gpu->lp->events, zero->lp->events, "%s: GPU %u", plan->name, g);
         cr_assert_eq(gpu->exec.finished, zero->exec.finished, "%s: GPU %u", plan->name, g);
-        cr_assert_eq(memcmp(&gpu->latency, &zero->latency, sizeof gpu->latency), 0,
-                     "%s: GPU %u has other latencies", plan->name, g);
+        cr_assert_eq(
+            memcmp(&gpu->probe->latency, &zero->probe->latency, sizeof gpu->probe->latency), 0,
+            "%s: GPU %u has other latencies", plan->name, g);
         cr_assert(same_bytes(gpu->hbm.channel, zero->hbm.channel, gpu->hbm.channel_count) &&
                       same_bytes(gpu->scaleup.egress, zero->scaleup.egress, ports) &&
                       same_bytes(gpu->scaleup.output, zero->scaleup.output, ports),

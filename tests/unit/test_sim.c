@@ -15,11 +15,11 @@ static void check_single_store(const struct nuna_params *p, uint32_t to, uint32_
 
     const struct nuna_layout_gpu *here = &sim->pod.layout.gpus[0], *there = here + 1;
     struct nuna_location source =
-        nuna_address_locate(&sim->pod.map, NULL, here->chunks[NUNA_BUF_INPUT][from].position);
+        nuna_address_locate(&sim->pod.spec.map, NULL, here->chunks[NUNA_BUF_INPUT][from].position);
     struct nuna_location target =
-        nuna_address_locate(&sim->pod.map, NULL, there->chunks[NUNA_BUF_OUTPUT][to].position);
-    struct nuna_location flag = nuna_address_locate(&sim->pod.map, NULL, there->flags);
-    struct spot cu = spot_of_cu(p, sim->gpus[0].tbs[idle].cu);
+        nuna_address_locate(&sim->pod.spec.map, NULL, there->chunks[NUNA_BUF_OUTPUT][to].position);
+    struct nuna_location flag = nuna_address_locate(&sim->pod.spec.map, NULL, there->flags);
+    struct spot cu = spot_of_cu(p, nuna_tb_of(&sim->gpus[0], idle)->cu->index);
     struct spot local = spot_of_stack(p, cu, source.channel);
     struct spot port = spot_of_port(p, target.port), flag_port = spot_of_port(p, flag.port);
     struct spot remote = spot_of_stack(p, port, target.channel);

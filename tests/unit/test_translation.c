@@ -1,7 +1,8 @@
 /* Reverse translation in whole simulations: closed forms, conservation, symmetry of nodes. */
 #include "collectives/check/check.h"
 #include "core/group.h"
-#include "pod/translation.h"
+#include "gpu/translate/counts.h"
+#include "gpu/translate/translation.h"
 #include "sim_scene.h"
 
 enum { L1 = 50000, L2 = 100000, CACHES = 50000, STEP = 270000 };
@@ -90,17 +91,16 @@ static void check_one(const struct nuna_params *p, nuna_time data, nuna_time fla
     cr_assert_eq(result.time, plain.time + data + flag, "%s: %" PRIu64 " ps more, by hand %" PRIu64,
                  what, result.time - plain.time, data + flag);
     cr_assert_eq(breakdown_of(sim, &result).path[NUNA_PATH_TRANSLATION], data + flag, "%s", what);
-    const struct nuna_translation *t = sim->gpus[0].translation;
-    if (t->counts.trips >
-        0) { /* the parts of the store's round trip, against what its flag waited for */
+    const struct nuna_translation_counts *t = sim->gpus[0].translation_counts;
+    if (t->trips > 0) { /* the parts of the store's round trip, against what its flag waited for */
         uint64_t sum = 0;
         for (uint32_t part = 0; part < NUNA_TRIP_PARTS; part++)
-            sum += t->counts.trip[part];
-        cr_assert_eq(t->counts.trips, 1u, "%s", what);
-        cr_assert_eq(t->counts.trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
+            sum += t->trip[part];
+        cr_assert_eq(t->trips, 1u, "%s", what);
+        cr_assert_eq(t->trip[NUNA_TRIP_TRANSLATION], data, "%s", what);
         cr_assert_eq(sum, sim->trace[1].acked, "%s", what);
     }
-    cr_assert_eq(t->counts.trips > 0, p->pod.gpus_per_node == 1, "%s", what);
+    cr_assert_eq(t->trips > 0, p->pod.gpus_per_node == 1, "%s", what);
     nuna_sim_destroy(sim);
     nuna_plan_destroy(plan);
 }
@@ -218,8 +218,8 @@ static uint64_t lines_of(uint64_t bytes)
 /* Lines and flags that the plan sends to other nodes. */
 static uint64_t due(const struct nuna_sim *sim)
 {
-    const struct nuna_plan *plan = sim->pod.plan;
-    uint32_t node = sim->pod.gpus_per_node;
+    const struct nuna_plan *plan = sim->pod.spec.plan;
+    uint32_t node = sim->pod.spec.gpus_per_node;
     uint64_t requests = 0;
     for (uint32_t g = 0; g < plan->gpu_count; g++)
         for (uint32_t t = 0; t < plan->gpus[g].tb_count; t++) {
@@ -274,10 +274,10 @@ Test(translation, every_request_of_another_node_once)
                 cr_assert_eq(result.bytes_delivered, result.bytes_requested);
                 uint64_t trips = 0, traced = 0;
                 for (uint32_t g = 0; g < 6; g++) {
-                    const struct nuna_translation *t = sim->gpus[g].translation;
-                    trips += t->counts.trips;
-                    traced += t->counts.trace.count;
-                    cr_assert_leq(t->counts.trace.count, 10);
+                    const struct nuna_translation_counts *t = sim->gpus[g].translation_counts;
+                    trips += t->trips;
+                    traced += t->trace.count;
+                    cr_assert_leq(t->trace.count, 10);
                 }
                 cr_assert_leq(trips, result.translation.requests);
                 cr_assert_eq(trips > 0, node < 6);
@@ -303,18 +303,18 @@ Test(translation, every_gpu_sees_the_same)
             struct nuna_plan *plan = by_node((enum nuna_collective)c, 12, 4, c == NUNA_ALLTOALL);
             struct nuna_result result;
             struct nuna_sim *sim = simulate_routed(&p, plan, 12 * 16 * 321, 1, &result);
-            const struct nuna_gpu_lp *first = &sim->gpus[0];
+            const struct nuna_gpu *first = &sim->gpus[0];
             cr_assert_gt(first->translation->mmu.counts.walks, 3u);
             for (uint32_t g = 1; g < 12; g++) {
-                const struct nuna_gpu_lp *gpu = &sim->gpus[g];
+                const struct nuna_gpu *gpu = &sim->gpus[g];
                 cr_assert_eq(gpu->exec.finished, first->exec.finished, "%s: GPU %u", plan->source,
                              g);
                 cr_assert_eq(gpu->lp->events, first->lp->events, "%s: GPU %u", plan->source, g);
-                cr_assert_arr_eq(gpu->translation->counts.classes,
-                                 first->translation->counts.classes,
-                                 sizeof first->translation->counts.classes);
-                cr_assert_arr_eq(gpu->translation->counts.trip, first->translation->counts.trip,
-                                 sizeof first->translation->counts.trip);
+                cr_assert_arr_eq(gpu->translation_counts->classes,
+                                 first->translation_counts->classes,
+                                 sizeof first->translation_counts->classes);
+                cr_assert_arr_eq(gpu->translation_counts->trip, first->translation_counts->trip,
+                                 sizeof first->translation_counts->trip);
             }
             nuna_sim_destroy(sim);
             nuna_plan_destroy(plan);
@@ -334,9 +334,9 @@ Test(translation, threads_change_nothing)
         cr_assert_eq(one.time, more.time);
         cr_assert_eq(one.events, more.events);
         for (uint32_t g = 0; g < 6; g++)
-            cr_assert_arr_eq(a->gpus[g].translation->counts.classes,
-                             b->gpus[g].translation->counts.classes,
-                             sizeof a->gpus[g].translation->counts.classes);
+            cr_assert_arr_eq(a->gpus[g].translation_counts->classes,
+                             b->gpus[g].translation_counts->classes,
+                             sizeof a->gpus[g].translation_counts->classes);
         nuna_sim_destroy(b);
     }
     nuna_sim_destroy(a);
@@ -514,7 +514,7 @@ Test(translation, trace_keeps_to_its_limit)
         struct nuna_sim *sim = simulate(&p, plan, 60000, &result);
         uint64_t traced = 0;
         for (uint32_t g = 0; g < 6; g++)
-            traced += sim->gpus[g].translation->counts.trace.count;
+            traced += sim->gpus[g].translation_counts->trace.count;
         cr_assert_leq(traced, (uint64_t)rows);
         if (rows <= 4) /* one of each destination */
             cr_assert_eq(traced, (uint64_t)rows);
@@ -528,12 +528,12 @@ Test(translation, trace_keeps_to_its_limit)
 Test(translation, live_pages)
 {
     struct nuna_page_life lives[] = {{10, 20}, {1, 0}, {20, 30}, {21, 22}, {40, 50}};
-    struct nuna_translation t = {.lives = lives, .page_count = COUNT(lives)};
+    struct nuna_translation_counts t = {.lives = lives, .page_count = COUNT(lives)};
     uint64_t pages;
-    cr_assert(nuna_translation_live(&t, &pages));
+    cr_assert(nuna_counts_live(&t, &pages));
     cr_assert_eq(pages, 2u);
     lives[1] = (struct nuna_page_life){20, 21};
-    cr_assert(nuna_translation_live(&t, &pages));
+    cr_assert(nuna_counts_live(&t, &pages));
     cr_assert_eq(pages, 3u);
 }
 

@@ -1,5 +1,5 @@
 #include "pod/report/round_trip.h"
-#include "pod/translation_counts.h"
+#include "gpu/translate/counts.h"
 
 struct part {
     const struct nuna_view *view;

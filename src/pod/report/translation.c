@@ -1,7 +1,7 @@
 #include "pod/report/translation.h"
+#include "gpu/translate/counts.h"
 #include "mmu/link_mmu.h"
 #include "pod/report/request_class.h"
-#include "pod/translation_counts.h"
 
 struct answer {
     const struct nuna_view *view;

@@ -1,6 +1,6 @@
 #include "pod/report/translation_trace.h"
+#include "gpu/translate/counts.h"
 #include "pod/report/request_class.h"
-#include "pod/translation_counts.h"
 #include <stdlib.h>
 
 /* In the order of arrival; destinations at one time in relative order. */

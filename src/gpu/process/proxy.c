@@ -1,7 +1,8 @@
-/* The thread that drives port channels: takes requests in order, starts each a latency after the
- * one before, and lets a copy engine move the data. A signal follows the data of all earlier
- * requests. Source: MSCCL++ (docs/plan-formats.md). */
-#include "pod/move.h"
+#include "gpu/process/proxy.h"
+#include "gpu/arrivals.h"
+#include "gpu/events.h"
+#include "gpu/process/move.h"
+#include "gpu/process/signals.h"
 #include <stdlib.h>
 
 enum request_kind { REQUEST_MOVE, REQUEST_SIGNAL, REQUEST_FLUSH };
@@ -17,7 +18,9 @@ struct request {
 };
 
 struct nuna_proxy {
-    struct request *queue; /* a ring */
+    struct nuna_cu engine;     /* copies the data */
+    struct request *queue;     /* a ring */
+    struct nuna_move *awaited; /* [threadblock]: what it asks for once its packets have come */
     uint32_t head, count, cap;
     uint32_t limit;   /* requests that the real queue holds */
     uint32_t waiting; /* threadblocks that found it full, through `next` */
@@ -26,33 +29,39 @@ struct nuna_proxy {
     nuna_time latency;
 };
 
-bool nuna_proxy_init(struct nuna_gpu_lp *gpu)
+bool nuna_proxy_create(struct nuna_gpu *gpu)
 {
-    const struct nuna_plan *plan = gpu->pod->plan;
+    const struct nuna_gpu_spec *spec = gpu->spec;
     bool ports = false;
-    for (size_t i = 0; i < plan->op_count; i++)
-        ports |= (plan->ops[i].flags & NUNA_OP_PORT) != 0;
+    for (size_t i = 0; i < spec->plan->op_count; i++)
+        ports |= (spec->plan->ops[i].flags & NUNA_OP_PORT) != 0;
     if (!ports)
         return true;
-    gpu->proxy = calloc(1, sizeof *gpu->proxy);
-    if (!gpu->proxy)
+    struct nuna_proxy *proxy = gpu->proxy = calloc(1, sizeof *proxy);
+    if (!proxy)
         return false;
-    gpu->proxy->limit = (uint32_t)gpu->pod->params->proxy.queue;
-    gpu->proxy->latency = (nuna_time)gpu->pod->params->proxy.request_latency;
-    gpu->proxy->waiting = gpu->proxy->last_waiting = NUNA_NO_TB;
-    gpu->proxy->cap = 64;
-    gpu->proxy->queue = malloc(gpu->proxy->cap * sizeof *gpu->proxy->queue);
-    return gpu->proxy->queue != NULL;
+    nuna_cu_init(&proxy->engine, spec->topology.engine_router, NUNA_EV_ENGINE_ISSUE, 0);
+    nuna_tb_of(gpu, NUNA_TB_PROXY)->cu = &proxy->engine;
+    proxy->limit = (uint32_t)spec->params->proxy.queue;
+    proxy->latency = (nuna_time)spec->params->proxy.request_latency;
+    proxy->waiting = proxy->last_waiting = NUNA_NO_TB;
+    proxy->cap = 64;
+    proxy->queue = malloc(proxy->cap * sizeof *proxy->queue);
+    proxy->awaited =
+        calloc((size_t)spec->plan->gpus[gpu->index].tb_count + 1, sizeof *proxy->awaited);
+    return proxy->queue && proxy->awaited;
 }
 
-void nuna_proxy_finish(struct nuna_gpu_lp *gpu)
+void nuna_proxy_destroy(struct nuna_gpu *gpu)
 {
-    if (gpu->proxy)
-        free(gpu->proxy->queue);
+    if (!gpu->proxy)
+        return;
+    free(gpu->proxy->queue);
+    free(gpu->proxy->awaited);
     free(gpu->proxy);
 }
 
-bool nuna_proxy_idle(const struct nuna_gpu_lp *gpu)
+bool nuna_proxy_idle(const struct nuna_gpu *gpu)
 {
     return !gpu->proxy || gpu->proxy->count == 0;
 }
@@ -77,7 +86,7 @@ static bool grow(struct nuna_proxy *proxy)
     return true;
 }
 
-static void wake(struct nuna_gpu_lp *gpu)
+static void wake(struct nuna_gpu *gpu)
 {
     struct nuna_proxy *proxy = gpu->proxy;
     if (proxy->working || proxy->count == 0)
@@ -86,7 +95,7 @@ static void wake(struct nuna_gpu_lp *gpu)
     nuna_lp_schedule(gpu->lp, gpu->lp->now + proxy->latency, nuna_event_make(NUNA_EV_PROXY, 0));
 }
 
-static void push(struct nuna_gpu_lp *gpu, const struct request *request)
+static void push(struct nuna_gpu *gpu, const struct request *request)
 {
     struct nuna_proxy *proxy = gpu->proxy;
     if (proxy->count == proxy->cap && !grow(proxy)) {
@@ -98,26 +107,26 @@ static void push(struct nuna_gpu_lp *gpu, const struct request *request)
 }
 
 /* A block goes on at once unless the queue is full or it waits for the request's end. */
-static bool goes_on(struct nuna_gpu_lp *gpu, uint32_t tb, bool releases)
+static bool goes_on(struct nuna_gpu *gpu, uint32_t tb, bool releases)
 {
     struct nuna_proxy *proxy = gpu->proxy;
     if (releases)
         return false;
     if (proxy->count <= proxy->limit)
         return true;
-    gpu->tbs[tb].next = NUNA_NO_TB;
+    nuna_tb_of(gpu, tb)->next = NUNA_NO_TB;
     if (proxy->waiting == NUNA_NO_TB)
         proxy->waiting = tb;
     else
-        gpu->tbs[proxy->last_waiting].next = tb;
+        nuna_tb_of(gpu, proxy->last_waiting)->next = tb;
     proxy->last_waiting = tb;
     return false;
 }
 
-static void push_moves(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op_index,
+static void push_moves(struct nuna_gpu *gpu, uint32_t tb, uint32_t op_index,
                        const struct nuna_move *move)
 {
-    const struct nuna_plan *plan = gpu->pod->plan;
+    const struct nuna_plan *plan = gpu->spec->plan;
     const struct nuna_op *op = &plan->ops[op_index];
     uint32_t lanes = nuna_op_lanes(op);
     for (uint32_t lane = 0; lane < lanes; lane++) {
@@ -135,52 +144,32 @@ static void push_moves(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op_index,
     }
 }
 
-/* The block waits for the packets before it asks. */
-static void await(struct nuna_gpu_lp *gpu, uint32_t tb, const struct nuna_op *op)
-{
-    for (uint32_t i = 0; i < op->src_count; i++) {
-        const struct nuna_range *range = &gpu->pod->plan->ranges[op->src_at + i];
-        for (uint32_t c = 0; c < range->count; c++) {
-            struct nuna_arrival *arrival = &gpu->arrivals[range->index + c];
-            uint64_t data = nuna_lane_chunk_bytes(&gpu->pod->shape, op, i, c);
-            if (arrival->bytes >=
-                nuna_shape_wire_bytes(&gpu->pod->shape, (enum nuna_form)range->form, data))
-                continue;
-            gpu->tbs[tb].next = arrival->waiter;
-            arrival->waiter = tb;
-            return;
-        }
-    }
-}
-
-bool nuna_proxy_move(struct nuna_gpu_lp *gpu, uint32_t tb_index, uint32_t op_index,
+bool nuna_proxy_move(struct nuna_gpu *gpu, uint32_t tb_index, uint32_t op_index,
                      const struct nuna_move *move)
 {
-    const struct nuna_op *op = &gpu->pod->plan->ops[op_index];
-    struct nuna_tb *tb = &gpu->tbs[tb_index];
+    const struct nuna_op *op = &gpu->spec->plan->ops[op_index];
+    struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
     tb->op = op_index;
-    struct nuna_mover *mover = nuna_mover_of(gpu, tb_index);
-    if (!mover)
-        return true;
-    mover->awaiting = false;
-    if ((op->flags & NUNA_OP_AWAITS) && !nuna_move_has_all(gpu, op)) {
-        mover->awaiting = true;
-        mover->move = *move;
-        await(gpu, tb_index, op);
+    /* The block waits for the packets before it asks. */
+    uint32_t missing = op->flags & NUNA_OP_AWAITS ? nuna_arrivals_missing(gpu, op) : NUNA_NONE;
+    tb->awaiting = missing != NUNA_NONE;
+    if (tb->awaiting) {
+        gpu->proxy->awaited[tb_index] = *move;
+        nuna_arrivals_wait(gpu, missing, tb_index);
         return false;
     }
     push_moves(gpu, tb_index, op_index, move);
     return goes_on(gpu, tb_index, (op->flags & NUNA_OP_FLUSHES) != 0);
 }
 
-void nuna_proxy_retry(struct nuna_gpu_lp *gpu, uint32_t tb)
+void nuna_proxy_retry(struct nuna_gpu *gpu, uint32_t tb)
 {
-    struct nuna_move move = gpu->movers[tb]->move;
-    if (nuna_proxy_move(gpu, tb, gpu->tbs[tb].op, &move))
+    struct nuna_move move = gpu->proxy->awaited[tb];
+    if (nuna_proxy_move(gpu, tb, nuna_tb_of(gpu, tb)->op, &move))
         nuna_exec_op_done(&gpu->exec, tb, gpu->lp->now);
 }
 
-bool nuna_proxy_signal(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
+bool nuna_proxy_signal(struct nuna_gpu *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
                        uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -191,7 +180,7 @@ bool nuna_proxy_signal(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op, const 
     return goes_on(gpu, tb, false);
 }
 
-bool nuna_proxy_flush(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op)
+bool nuna_proxy_flush(struct nuna_gpu *gpu, uint32_t tb, uint32_t op)
 {
     struct request request = {.tb = tb, .op = op, .kind = REQUEST_FLUSH, .releases = true};
     push(gpu, &request);
@@ -199,7 +188,7 @@ bool nuna_proxy_flush(struct nuna_gpu_lp *gpu, uint32_t tb, uint32_t op)
 }
 
 /* The head is done with; the first block that found the queue full goes on. */
-static void pop(struct nuna_gpu_lp *gpu)
+static void pop(struct nuna_gpu *gpu)
 {
     struct nuna_proxy *proxy = gpu->proxy;
     struct request done = *head_of(proxy);
@@ -211,42 +200,47 @@ static void pop(struct nuna_gpu_lp *gpu)
         nuna_exec_op_done(&gpu->exec, done.tb, gpu->lp->now);
     uint32_t tb = proxy->waiting;
     if (tb != NUNA_NO_TB && proxy->count <= proxy->limit) {
-        proxy->waiting = gpu->tbs[tb].next;
+        proxy->waiting = nuna_tb_of(gpu, tb)->next;
         nuna_exec_op_done(&gpu->exec, tb, gpu->lp->now);
     }
 }
 
 /* Signals and releases come when all data so far are acknowledged. */
-static void conclude(struct nuna_gpu_lp *gpu)
+static void conclude(struct nuna_gpu *gpu)
 {
     struct nuna_proxy *proxy = gpu->proxy;
     const struct request *head = head_of(proxy);
-    struct nuna_tb *tb = &gpu->tbs[nuna_proxy_tb(gpu)];
+    struct nuna_tb *tb = nuna_tb_of(gpu, NUNA_TB_PROXY);
     bool last = head->signals || head->releases;
     if (last && tb->unacked > 0) {
-        tb->signal_waits = true;
+        tb->held = true;
         return;
     }
     if (head->signals)
-        nuna_cu_send_flags(gpu, nuna_proxy_tb(gpu), head->op, head->channel, 1);
+        nuna_signals_raise(gpu, NUNA_TB_PROXY, head->op, head->channel, 1);
     pop(gpu);
 }
 
-void nuna_proxy_moved(struct nuna_gpu_lp *gpu)
+void nuna_proxy_moved(struct nuna_gpu *gpu)
 {
     conclude(gpu);
 }
 
-void nuna_proxy_acked(struct nuna_gpu_lp *gpu)
+void nuna_proxy_acked(struct nuna_gpu *gpu)
 {
     conclude(gpu);
 }
 
-void nuna_proxy_event(struct nuna_gpu_lp *gpu)
+void nuna_proxy_event(struct nuna_gpu *gpu)
 {
     const struct request *head = head_of(gpu->proxy);
-    if (head->kind == REQUEST_MOVE && !nuna_move_start(gpu, nuna_proxy_tb(gpu), head->op,
-                                                       &head->move, head->lane, head->lane + 1))
+    if (head->kind == REQUEST_MOVE &&
+        !nuna_move_start(gpu, NUNA_TB_PROXY, head->op, &head->move, head->lane, head->lane + 1))
         return;
     conclude(gpu);
+}
+
+struct nuna_cu *nuna_proxy_engine(struct nuna_gpu *gpu)
+{
+    return &gpu->proxy->engine;
 }

@@ -1,0 +1,108 @@
+#include "gpu/process/signals.h"
+#include "gpu/cu.h"
+#include "gpu/probe.h"
+#include "gpu/translate/counts.h"
+#include <stdlib.h>
+
+bool nuna_signals_create(struct nuna_gpu *gpu)
+{
+    uint32_t count = gpu->spec->plan->gpus[gpu->index].tb_count;
+    gpu->signals = calloc(1, sizeof *gpu->signals);
+    if (!gpu->signals)
+        return false;
+    gpu->signals->held = calloc((size_t)count + 1, sizeof *gpu->signals->held);
+    return gpu->signals->held != NULL;
+}
+
+void nuna_signals_destroy(struct nuna_gpu *gpu)
+{
+    if (gpu->signals)
+        free(gpu->signals->held);
+    free(gpu->signals);
+}
+
+static void raise_one(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t op,
+                      const struct nuna_channel *channel)
+{
+    const struct nuna_gpu_spec *spec = gpu->spec;
+    struct nuna_location flag = nuna_spec_locate(
+        spec, channel->peer, nuna_layout_flag(spec->layout, channel->peer, channel->peer_channel));
+    uint32_t handle = nuna_flight_get(&gpu->flights);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    flight->start = gpu->lp->now;
+    flight->kind = NUNA_FLIGHT_FLAG;
+    flight->phase = NUNA_PHASE_STORE;
+    flight->tb = op;
+    flight->target = flag.channel;
+    flight->port = (uint8_t)flag.port;
+    flight->npa = nuna_spec_npa(spec, gpu->index, channel->peer) & 1u;
+    flight->stamp[NUNA_STAMP_LENT_PAGE] = flag.page;
+    flight->gpu = (uint16_t)channel->peer;
+    flight->bytes = (uint16_t)spec->control_bytes;
+    nuna_cu_push_store(gpu, cu, handle);
+    /* Not queued under `link`: the peer's channel is put there when it is issued. */
+    flight->stamp[NUNA_STAMP_LOAD_BACK] = channel->peer_channel;
+}
+
+void nuna_signals_raise(struct nuna_gpu *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
+                        uint32_t count)
+{
+    const struct nuna_plan *plan = gpu->spec->plan;
+    struct nuna_cu *cu = nuna_tb_of(gpu, tb)->cu;
+    nuna_probe_flags_out(gpu, op, count);
+    for (uint32_t i = 0; i < count; i++)
+        raise_one(gpu, cu, op, &plan->channels[plan->gpus[gpu->index].channel_at + channels[i]]);
+    nuna_cu_kick(gpu, cu);
+}
+
+bool nuna_signals_signal(struct nuna_gpu *gpu, uint32_t tb_index, uint32_t op,
+                         const uint32_t *channels, uint32_t count, bool ordered)
+{
+    struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
+    tb->op = op;
+    if (ordered && tb->unacked > 0) {
+        tb->held = true;
+        gpu->signals->held[tb_index] = (struct nuna_held_signal){channels, count};
+        return false;
+    }
+    nuna_signals_raise(gpu, tb_index, op, channels, count);
+    return true;
+}
+
+bool nuna_signals_fence(struct nuna_gpu *gpu, uint32_t tb_index, uint32_t op)
+{
+    struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
+    tb->op = op;
+    tb->held = tb->unacked > 0;
+    gpu->signals->held[tb_index].count = 0;
+    return !tb->held;
+}
+
+bool nuna_signals_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight)
+{
+    struct nuna_tb *tb = nuna_tb_of(gpu, flight->tb);
+    if (flight->npa)
+        nuna_counts_acked(gpu, flight);
+    if (--tb->unacked > 0 || !tb->held)
+        return false;
+    tb->held = false;
+    return true;
+}
+
+void nuna_signals_release(struct nuna_gpu *gpu, const struct nuna_flight *last)
+{
+    uint32_t tb = last->tb, op = nuna_tb_of(gpu, tb)->op;
+    struct nuna_held_signal held = gpu->signals->held[tb];
+    nuna_probe_op_acked(gpu, op, last);
+    nuna_signals_raise(gpu, tb, op, held.channels, held.count);
+    nuna_exec_op_done(&gpu->exec, tb, gpu->lp->now);
+}
+
+void nuna_signals_landed(struct nuna_gpu *gpu, uint32_t handle)
+{
+    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    nuna_probe_flag_landed(gpu, flight);
+    uint32_t channel = flight->link, cause = flight->tb;
+    nuna_flight_put(&gpu->flights, handle);
+    nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);
+}
