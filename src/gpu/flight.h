@@ -2,7 +2,7 @@
 #ifndef NUNA_GPU_FLIGHT_H
 #define NUNA_GPU_FLIGHT_H
 
-#include "core/slab_pool.h"
+#include "core/arena.h"
 
 enum nuna_flight_kind {
     NUNA_FLIGHT_PUT,     /* local load, remote store, acknowledgement */
@@ -89,7 +89,7 @@ static inline struct nuna_flight *nuna_flight(const struct nuna_slab_pool *pool,
     return nuna_slab_record(pool, handle, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);
 }
 
-/* The caller fills in all but `marks` and `npa`, which are none. Never fails: core/slab_pool.h. */
+/* The caller fills in all but `marks` and `npa`, which are none. Never fails: core/arena.h. */
 static inline uint32_t nuna_flight_get(struct nuna_slab_pool *pool)
 {
     uint32_t handle = nuna_slab_get(pool, sizeof(struct nuna_flight), NUNA_FLIGHT_CHUNK_BITS);

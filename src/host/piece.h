@@ -4,8 +4,8 @@
 #ifndef NUNA_HOST_PIECE_H
 #define NUNA_HOST_PIECE_H
 
+#include "core/arena.h"
 #include "core/event.h"
-#include "core/slab_pool.h"
 
 /* What a copy does, seen from the GPU whose copy engine carries it out. */
 enum nuna_copy_op {
@@ -48,7 +48,7 @@ static inline struct nuna_host_piece *nuna_piece(const struct nuna_slab_pool *po
     return nuna_slab_record(pool, handle, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
 }
 
-/* Never fails, and the contents are not cleared: core/slab_pool.h. */
+/* Never fails, and the contents are not cleared: core/arena.h. */
 static inline uint32_t nuna_piece_get(struct nuna_slab_pool *pool)
 {
     return nuna_slab_get(pool, sizeof(struct nuna_host_piece), NUNA_PIECE_CHUNK_BITS);
