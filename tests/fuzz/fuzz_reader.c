@@ -54,7 +54,7 @@ static void use(const struct nuna_plan *plan)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct nuna_json_text text = {.path = "fuzz", .text = malloc(size + 1), .length = size};
+    struct nuna_plan_text text = {.path = "fuzz", .text = malloc(size + 1), .length = size};
     struct nuna_error err;
     if (text.text == NULL)
         return 0;

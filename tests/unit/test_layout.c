@@ -375,7 +375,7 @@ Test(layout, reused_scratch_is_shared_out)
                      "\"scratch_chunks\":4,\"threadblocks\":[],\"channels\":[],"
                      "\"remote_buffers\":[]}]}",
                      cases[i].keys);
-        struct nuna_json_text copy = {
+        struct nuna_plan_text copy = {
             .path = "text", .text = strdup(text), .length = (size_t)length};
         struct nuna_plan *plan = nuna_plan_parse(&copy, &err);
         cr_assert_not_null(plan, "%s", err.message);

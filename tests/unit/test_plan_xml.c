@@ -15,7 +15,7 @@
 static struct nuna_plan *parse(const char *text)
 {
     struct nuna_error err = {.message = ""};
-    struct nuna_json_text copy = {.path = "text", .text = strdup(text), .length = strlen(text)};
+    struct nuna_plan_text copy = {.path = "text", .text = strdup(text), .length = strlen(text)};
     struct nuna_plan *plan = nuna_plan_parse(&copy, &err);
     cr_assert(plan != NULL, "%s", err.message);
     return plan;

@@ -1,5 +1,5 @@
-/* MSCCL XML: from records to a plan. */
-#include "collectives/read/msccl_xml/builder.h"
+#include "collectives/read/msccl_xml/build.h"
+#include "collectives/read/msccl_xml/connect.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,17 +9,6 @@
 #define FUSED_MAX 16 /* sources of one operation, in the interpreters */
 
 static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
-
-bool nuna_xml_fail(struct nuna_xml_builder *b, uint32_t line, uint32_t column, const char *format,
-                   ...)
-{
-    char what[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    return nuna_fail(b->err, NUNA_EXIT_BAD_INPUT, "%s:%u:%u: %s", b->xml->path, line, column, what);
-}
 
 /* ---- who is there ---- */
 

@@ -27,9 +27,4 @@ struct nuna_xml_builder {
 bool nuna_xml_fail(struct nuna_xml_builder *b, uint32_t line, uint32_t column, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 
-/* Lists the ends that carry messages; makes the channels; joins the two ends of each. */
-bool nuna_xml_list_ends(struct nuna_xml_builder *b);
-void nuna_xml_make_channels(struct nuna_xml_builder *b);
-bool nuna_xml_connect(struct nuna_xml_builder *b);
-
 #endif

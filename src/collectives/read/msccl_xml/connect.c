@@ -1,5 +1,5 @@
 /* MSCCL XML: connections, and whether their messages match. */
-#include "collectives/read/msccl_xml/builder.h"
+#include "collectives/read/msccl_xml/connect.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 /* MSCCL XML: from the text to records, through expat. */
-#include "collectives/read/msccl_xml/xml.h"
-#include "collectives/read/mscclpp/reader.h"
+#include "collectives/read/msccl_xml/parse.h"
 
 #include <errno.h>
 #include <expat.h>
@@ -16,7 +15,7 @@ enum level { OUTSIDE, ALGO, GPU, TB, STEP };
 
 struct reading {
     XML_Parser parser;
-    struct nuna_xml xml;
+    struct nuna_xml *xml;
     struct nuna_error *err;
     enum level level;
     unsigned ignored; /* depth within an unknown element */
@@ -26,11 +25,6 @@ struct reading {
 
 static const char *const type_names[NUNA_XML_TYPES] = {"s",    "r",   "rcs", "rrc", "rrs",
                                                        "rrcs", "cpy", "re",  "nop"};
-
-const char *nuna_xml_type_name(uint8_t type)
-{
-    return type < NUNA_XML_TYPES ? type_names[type] : "?";
-}
 
 static uint32_t here_line(const struct reading *r)
 {
@@ -50,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static bool bad(struct reading *r, const c
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     if (!r->failed)
-        nuna_fail(r->err, NUNA_EXIT_BAD_INPUT, "%s:%u:%u: %s", r->xml.path, here_line(r),
+        nuna_fail(r->err, NUNA_EXIT_BAD_INPUT, "%s:%u:%u: %s", r->xml->path, here_line(r),
                   here_column(r), what);
     r->failed = true;
     XML_StopParser(r->parser, XML_FALSE);
@@ -73,13 +67,13 @@ __attribute__((format(printf, 2, 3))) static void warn(struct reading *r, const 
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    const char *before = r->xml.warnings;
+    const char *before = r->xml->warnings;
     if (asprintf(&all, "%s%s\n", before == NULL ? "" : before, line) < 0) {
         no_memory(r);
         return;
     }
-    free(r->xml.warnings);
-    r->xml.warnings = all;
+    free(r->xml->warnings);
+    r->xml->warnings = all;
 }
 
 /* ---- attributes ---- */
@@ -147,11 +141,11 @@ static bool read_proto(struct reading *r, const XML_Char **attributes)
     if (proto == NULL)
         return missing(r, "algo", "proto");
     if (strcmp(proto, "Simple") == 0)
-        r->xml.proto = NUNA_FORM_DATA;
+        r->xml->proto = NUNA_FORM_DATA;
     else if (strcmp(proto, "LL") == 0)
-        r->xml.proto = NUNA_FORM_LL;
+        r->xml->proto = NUNA_FORM_LL;
     else if (strcmp(proto, "LL128") == 0)
-        r->xml.proto = NUNA_FORM_LL128;
+        r->xml->proto = NUNA_FORM_LL128;
     else
         return bad(r, "proto=\"%.40s\": unknown protocol, expected Simple, LL or LL128", proto);
     return true;
@@ -159,7 +153,7 @@ static bool read_proto(struct reading *r, const XML_Char **attributes)
 
 static bool read_algo(struct reading *r, const XML_Char **attributes)
 {
-    struct nuna_xml *xml = &r->xml;
+    struct nuna_xml *xml = r->xml;
     const char *name = find(attributes, "name"), *coll = find(attributes, "coll");
     xml->line = here_line(r);
     xml->column = here_column(r);
@@ -169,7 +163,7 @@ static bool read_algo(struct reading *r, const XML_Char **attributes)
     r->level = ALGO;
     return read_proto(r, attributes) &&
            small(r, "algo", attributes, "nchannels", true, 1, 1 << 16, &xml->nchannels) &&
-           small(r, "algo", attributes, "nchunksperloop", true, 1, (int32_t)NUNA_CHUNKS_MAX,
+           small(r, "algo", attributes, "nchunksperloop", true, 1, (int32_t)NUNA_XML_CHUNKS_MAX,
                  &xml->nchunksperloop) &&
            small(r, "algo", attributes, "ngpus", false, 1, GPUS_MAX, &xml->ngpus) &&
            small(r, "algo", attributes, "inplace", false, 0, 1, &xml->inplace) &&
@@ -198,17 +192,17 @@ static void *room(struct reading *r, void *list, size_t count, size_t *cap, size
 
 static bool read_gpu(struct reading *r, const XML_Char **attributes)
 {
-    struct nuna_xml *xml = &r->xml;
+    struct nuna_xml *xml = r->xml;
     struct nuna_xml_gpu gpu = {
         .line = here_line(r), .column = here_column(r), .tb_at = xml->tb_count};
     void *grown;
     r->level = GPU;
     if (!small(r, "gpu", attributes, "id", true, INT32_MIN, INT32_MAX, &gpu.id) ||
-        !small(r, "gpu", attributes, "i_chunks", true, 0, (int32_t)NUNA_CHUNKS_MAX,
+        !small(r, "gpu", attributes, "i_chunks", true, 0, (int32_t)NUNA_XML_CHUNKS_MAX,
                &gpu.chunks[0]) ||
-        !small(r, "gpu", attributes, "o_chunks", true, 0, (int32_t)NUNA_CHUNKS_MAX,
+        !small(r, "gpu", attributes, "o_chunks", true, 0, (int32_t)NUNA_XML_CHUNKS_MAX,
                &gpu.chunks[1]) ||
-        !small(r, "gpu", attributes, "s_chunks", true, 0, (int32_t)NUNA_CHUNKS_MAX,
+        !small(r, "gpu", attributes, "s_chunks", true, 0, (int32_t)NUNA_XML_CHUNKS_MAX,
                &gpu.chunks[2]) ||
         !ADD(gpus, gpu_count, gpu_cap))
         return false;
@@ -219,7 +213,7 @@ static bool read_gpu(struct reading *r, const XML_Char **attributes)
 
 static bool read_tb(struct reading *r, const XML_Char **attributes)
 {
-    struct nuna_xml *xml = &r->xml;
+    struct nuna_xml *xml = r->xml;
     struct nuna_xml_tb tb = {.line = here_line(r),
                              .column = here_column(r),
                              .gpu = (uint32_t)xml->gpu_count - 1,
@@ -248,17 +242,17 @@ static bool read_type(struct reading *r, const XML_Char **attributes, uint8_t *r
             *ret = i;
             return true;
         }
-    const struct nuna_xml_tb *tb = &r->xml.tbs[r->xml.tb_count - 1];
+    const struct nuna_xml_tb *tb = &r->xml->tbs[r->xml->tb_count - 1];
     return bad(
         r,
         "type=\"%.20s\": unknown step type at gpu%d/tb%d/s%zu, expected s, r, rcs, rrc, rrs, "
         "rrcs, cpy, re or nop",
-        type, r->xml.gpus[tb->gpu].id, tb->id, tb->step_count);
+        type, r->xml->gpus[tb->gpu].id, tb->id, tb->step_count);
 }
 
 static bool read_step(struct reading *r, const XML_Char **attributes)
 {
-    struct nuna_xml *xml = &r->xml;
+    struct nuna_xml *xml = r->xml;
     struct nuna_xml_step step = {.line = here_line(r), .column = here_column(r)};
     int32_t hasdep = 0, s = 0;
     void *grown;
@@ -306,7 +300,7 @@ static void XMLCALL start(void *context, const XML_Char *name, const XML_Char **
                 return;
             }
         if (!r->strange)
-            warn(r, "%s:%u:%u: <%.40s>: unknown element, ignored", r->xml.path, here_line(r),
+            warn(r, "%s:%u:%u: <%.40s>: unknown element, ignored", r->xml->path, here_line(r),
                  here_column(r), name);
         r->strange = true;
         r->ignored++;
@@ -368,15 +362,15 @@ static void check_rest(struct reading *r, const char *rest)
         return;
     size_t length = strcspn(rest, "\r\n");
     if (strstr(rest, "<algo") != NULL)
-        warn(r, "%s: more than one <algo>, only the first is read", r->xml.path);
+        warn(r, "%s: more than one <algo>, only the first is read", r->xml->path);
     else
         warn(r,
              "%s: text after </algo>: \"%.*s\"; msccl-tools prints complaints there, and then the "
              "plan is wrong",
-             r->xml.path, (int)(length < 60 ? length : 60), rest);
+             r->xml->path, (int)(length < 60 ? length : 60), rest);
 }
 
-static bool parse(struct reading *r, const struct nuna_json_text *text)
+static bool parse(struct reading *r, const struct nuna_plan_text *text)
 {
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, start, end);
@@ -402,21 +396,14 @@ static bool parse(struct reading *r, const struct nuna_json_text *text)
                                                                     : XML_ErrorString(code));
 }
 
-struct nuna_plan *nuna_read_xml(const struct nuna_json_text *text, struct nuna_error *err)
+bool nuna_xml_parse(const struct nuna_plan_text *text, struct nuna_xml *ret, struct nuna_error *err)
 {
-    struct reading r = {.xml = {.path = text->path}, .err = err};
-    struct nuna_plan *plan = NULL;
+    struct reading r = {.xml = ret, .err = err};
+    *ret = (struct nuna_xml){.path = text->path};
     r.parser = XML_ParserCreate(NULL);
-    if (r.parser == NULL) {
-        nuna_fail_memory(err, "a plan");
-        return NULL;
-    }
-    if (parse(&r, text))
-        plan = nuna_xml_build(&r.xml, err);
+    if (r.parser == NULL)
+        return nuna_fail_memory(err, "a plan");
+    bool good = parse(&r, text);
     XML_ParserFree(r.parser);
-    free(r.xml.gpus);
-    free(r.xml.tbs);
-    free(r.xml.steps);
-    free(r.xml.warnings);
-    return plan;
+    return good;
 }

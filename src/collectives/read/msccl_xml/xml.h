@@ -4,6 +4,8 @@
 
 #include "collectives/plan/plan.h"
 
+#define NUNA_XML_CHUNKS_MAX (1u << 24)
+
 enum nuna_xml_type {
     NUNA_XML_S,
     NUNA_XML_R,
@@ -52,10 +54,5 @@ struct nuna_xml {
     size_t gpu_count, gpu_cap, tb_count, tb_cap, step_count, step_cap;
     char *warnings; /* lines, or NULL */
 };
-
-const char *nuna_xml_type_name(uint8_t type);
-
-/* Puts the pieces together and checks what belongs together. NULL with `err` filled. */
-struct nuna_plan *nuna_xml_build(const struct nuna_xml *xml, struct nuna_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collectives/read/mscclpp/reader.h"
+#include "collectives/read/mscclpp/pair.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* Inside of the plan readers: what their files share while one file is being read. */
+/* MSCCL++ JSON: what the readers of both versions share while a file is being read. */
 #ifndef NUNA_COLLECTIVES_READ_MSCCLPP_READER_H
 #define NUNA_COLLECTIVES_READ_MSCCLPP_READER_H
 
 #include "collectives/plan/build.h"
-#include "collectives/read/json/doc.h"
+#include "collectives/read/text/json_doc.h"
 
 #define NUNA_CHUNKS_MAX (1u << 24)
 #define NUNA_GPUS_MAX   (1u << 20)
@@ -47,27 +47,11 @@ struct nuna_plan_reader {
     bool warned_of_keys;
 };
 
+/* Of what has been read so far; not the builder. */
+void nuna_read_free_lists(struct nuna_plan_reader *reader);
+
 bool nuna_u32_push(struct nuna_u32_list *list, uint32_t value, struct nuna_error *err);
 
-/* Refuses drafts by their keys; tells version 1 from 2. */
-bool nuna_read_family(const struct nuna_json_doc *doc, bool *ret_version1, struct nuna_error *err);
-
-bool nuna_read_json2(struct nuna_plan_reader *reader);
-bool nuna_read_json1(struct nuna_plan_reader *reader);
-
-/* MSCCL XML; `text` as loaded. */
-struct nuna_plan *nuna_read_xml(const struct nuna_json_text *text, struct nuna_error *err);
-
-/* Parts of version 2. */
-bool nuna_read_gpu(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                   const cJSON *gpu);
-bool nuna_read_threadblocks(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                            const cJSON *gpu);
-bool nuna_read_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at, const cJSON *op,
-                  bool in_loop);
-
-/* Both versions: name, collective, protocol and sizes; what `version1` files may leave out. */
-bool nuna_read_top(struct nuna_plan_reader *reader, bool version1);
 bool nuna_read_chunks(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                       const cJSON *gpu, const char *const keys[NUNA_BUFFER_COUNT]);
 /* A rank other than the GPU's own (unless `own` is fine). */
@@ -77,9 +61,6 @@ bool nuna_read_rank(struct nuna_plan_reader *reader, const struct nuna_json_path
 bool nuna_read_groups(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                       const cJSON *channel, const char *key, enum nuna_buffer buffer);
 bool nuna_read_push_channel(struct nuna_plan_reader *reader, struct nuna_read_channel channel);
-
-/* Finds each channel's other end, makes the ends that the file leaves out, and fills the plan. */
-bool nuna_read_pair_channels(struct nuna_plan_reader *reader);
 
 /* Numbers the GPU's barriers 0, 1, 2 ... in the order of the file's numbers. */
 bool nuna_read_number_barriers(struct nuna_plan_reader *reader, size_t first_op);

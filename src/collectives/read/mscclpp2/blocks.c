@@ -1,5 +1,6 @@
 /* MSCCL++ JSON, version 2: threadblocks, and the barriers of both versions. */
-#include "collectives/read/mscclpp/reader.h"
+#include "collectives/read/mscclpp2/blocks.h"
+#include "collectives/read/mscclpp2/ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,43 +115,6 @@ static bool read_threadblock(struct nuna_plan_reader *reader, const struct nuna_
             return true; /* reported at the end */
     }
     return true;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return left < right ? -1 : left > right;
-}
-
-/* Numbers the GPU's barriers 0, 1, 2 ... in the order of the file's numbers. */
-bool nuna_read_number_barriers(struct nuna_plan_reader *reader, size_t first_op)
-{
-    struct nuna_plan *plan = reader->builder.plan;
-    struct nuna_u32_list used = {0};
-    bool good = true;
-    for (size_t i = first_op; good && i < plan->op_count; i++) {
-        if (plan->ops[i].kind == NUNA_OP_BARRIER)
-            good = nuna_u32_push(&used, plan->ops[i].barrier_id, reader->err);
-    }
-    if (good && used.count > 0) {
-        qsort(used.items, used.count, sizeof *used.items, by_value);
-        size_t unique = 1;
-        for (size_t i = 1; i < used.count; i++) {
-            if (used.items[i] != used.items[unique - 1])
-                used.items[unique++] = used.items[i];
-        }
-        for (size_t i = first_op; i < plan->op_count; i++) {
-            struct nuna_op *op = &plan->ops[i];
-            if (op->kind != NUNA_OP_BARRIER)
-                continue;
-            const uint32_t *found =
-                bsearch(&op->barrier_id, used.items, unique, sizeof *used.items, by_value);
-            op->barrier_id = (uint32_t)(found - used.items);
-        }
-        plan->gpus[reader->gpu].barrier_count = (uint32_t)unique;
-    }
-    free(used.items);
-    return good;
 }
 
 bool nuna_read_threadblocks(struct nuna_plan_reader *reader, const struct nuna_json_path *at,

@@ -1,5 +1,5 @@
 /* MSCCL++ JSON, version 2: operations. */
-#include "collectives/read/mscclpp/reader.h"
+#include "collectives/read/mscclpp2/ops.h"
 
 #include <stdio.h>
 #include <string.h>

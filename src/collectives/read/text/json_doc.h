@@ -1,32 +1,15 @@
-/* A JSON file read with care. The text is validated here, strictly and with positions, before cJSON
- * sees it; cJSON alone takes trailing text, repeated keys and any letter case, and rounds numbers.
- */
-#ifndef NUNA_COLLECTIVES_READ_JSON_DOC_H
-#define NUNA_COLLECTIVES_READ_JSON_DOC_H
+/* A JSON file read with care. The text is validated before cJSON sees it (json_scan.h); cJSON alone
+ * takes trailing text, repeated keys and any letter case, and rounds numbers. */
+#ifndef NUNA_COLLECTIVES_READ_TEXT_JSON_DOC_H
+#define NUNA_COLLECTIVES_READ_TEXT_JSON_DOC_H
 
-#include "core/error.h"
+#include "collectives/read/text/json_scan.h"
 #include <cjson/cJSON.h>
-
-#define NUNA_JSON_DEPTH_MAX 64
-
-struct nuna_json_text {
-    const char *path;
-    char *text;
-    size_t length;
-};
-
-/* A member of the top-level object whose number is beyond what cJSON's doubles hold. */
-struct nuna_json_exact {
-    char key[32];
-    uint64_t value;
-    bool overflow;
-};
 
 struct nuna_json_doc {
     const char *path;
     cJSON *root;
-    struct nuna_json_exact exact[16];
-    size_t exact_count;
+    struct nuna_json_exacts exacts;
 };
 
 /* Where a value stands, for messages; a chain that ends at the top level with NULL. */
@@ -36,15 +19,8 @@ struct nuna_json_path {
     size_t index;
 };
 
-/* Whole file, up to 512 MiB; skips a UTF-8 mark and refuses what is not text. */
-bool nuna_json_load(const char *path, struct nuna_json_text *ret, struct nuna_error *err);
-
-/* Validates the text; on success it also lists the exact large numbers. */
-bool nuna_json_scan(const struct nuna_json_text *text, struct nuna_json_doc *ret,
-                    struct nuna_error *err);
-
 /* Scans, parses, and refuses repeated keys. Frees the text in any case. */
-bool nuna_json_parse(struct nuna_json_text *text, struct nuna_json_doc *ret,
+bool nuna_json_parse(struct nuna_plan_text *text, struct nuna_json_doc *ret,
                      struct nuna_error *err);
 void nuna_json_close(struct nuna_json_doc *doc);
 

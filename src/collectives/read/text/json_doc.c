@@ -1,4 +1,4 @@
-#include "collectives/read/json/doc.h"
+#include "collectives/read/text/json_doc.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -110,10 +110,10 @@ static bool refuse_repeated(const struct nuna_json_doc *doc, const struct nuna_j
     return true;
 }
 
-bool nuna_json_parse(struct nuna_json_text *text, struct nuna_json_doc *ret, struct nuna_error *err)
+bool nuna_json_parse(struct nuna_plan_text *text, struct nuna_json_doc *ret, struct nuna_error *err)
 {
     *ret = (struct nuna_json_doc){.path = text->path};
-    bool good = nuna_json_scan(text, ret, err);
+    bool good = nuna_json_scan(text, &ret->exacts, err);
     if (good) {
         /* The scan has accepted the text, so only memory can be missing. */
         ret->root = cJSON_ParseWithLengthOpts(text->text, text->length + 1, NULL, true);
@@ -232,13 +232,13 @@ bool nuna_json_top_u64(const struct nuna_json_doc *doc, const char *key, uint64_
         return true;
     if (!cJSON_IsNumber(value))
         return nuna_json_fail(doc, &here, err, "is %s, expected an integer", article_of(value));
-    for (size_t i = 0; i < doc->exact_count; i++) {
-        if (strcmp(doc->exact[i].key, key) != 0)
+    for (size_t i = 0; i < doc->exacts.count; i++) {
+        if (strcmp(doc->exacts.items[i].key, key) != 0)
             continue;
-        if (doc->exact[i].overflow)
+        if (doc->exacts.items[i].overflow)
             return nuna_json_fail(doc, &here, err,
                                   "is out of range, expected 0 to 18446744073709551615");
-        *ret = doc->exact[i].value;
+        *ret = doc->exacts.items[i].value;
         return true;
     }
     double number = value->valuedouble;

@@ -1,99 +1,17 @@
-/* Loads a text file and validates it as JSON (RFC 8259), with line and column in every message. */
-#include "collectives/read/json/doc.h"
+#include "collectives/read/text/json_scan.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define FILE_BYTES_MAX ((size_t)512 << 20)
 
 /* cJSON reads numbers through a buffer of 64. */
 #define NUMBER_LENGTH_MAX 60
-
-#define LOAD_ERR(...) nuna_fail(err, NUNA_EXIT_BAD_INPUT, __VA_ARGS__)
-
-static bool read_all(FILE *file, const char *path, size_t expected, struct nuna_json_text *ret,
-                     struct nuna_error *err)
-{
-    size_t cap = expected + 2;
-    ret->text = malloc(cap);
-    while (ret->text != NULL) {
-        ret->length += fread(ret->text + ret->length, 1, cap - 1 - ret->length, file);
-        if (ferror(file))
-            return LOAD_ERR("%s: cannot be read: %s", path, strerror(errno));
-        if (ret->length > FILE_BYTES_MAX)
-            return LOAD_ERR("%s: is larger than 512 MiB, too large for a plan", path);
-        if (feof(file))
-            break;
-        if (ret->length == cap - 1) {
-            cap *= 2;
-            char *grown = realloc(ret->text, cap);
-            if (grown == NULL)
-                return nuna_fail_memory(err, "a plan file");
-            ret->text = grown;
-        }
-    }
-    if (ret->text == NULL)
-        return nuna_fail_memory(err, "a plan file");
-    ret->text[ret->length] = '\0';
-    return true;
-}
-
-static bool check_text(const char *path, struct nuna_json_text *text, struct nuna_error *err)
-{
-    const char *bytes = text->text;
-    if (text->length == 0)
-        return LOAD_ERR("%s: is empty, expected a plan", path);
-    if (text->length >= 2 &&
-        (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-        return LOAD_ERR("%s: is UTF-16 text, expected UTF-8", path);
-    if (text->length >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0)
-        return LOAD_ERR("%s: is compressed with gzip, unpack it first", path);
-    if (text->length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
-        text->length -= 3;
-        memmove(text->text, text->text + 3, text->length + 1);
-    }
-    if (memchr(text->text, '\0', text->length) != NULL)
-        return LOAD_ERR("%s: is a binary file, expected a plan as text", path);
-    if (text->text[strspn(text->text, " \t\r\n")] == '\0')
-        return LOAD_ERR("%s: has nothing but blanks, expected a plan", path);
-    return true;
-}
-
-bool nuna_json_load(const char *path, struct nuna_json_text *ret, struct nuna_error *err)
-{
-    *ret = (struct nuna_json_text){.path = path};
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return LOAD_ERR("%s: cannot be opened: %s", path, strerror(errno));
-    struct stat info;
-    bool good = true;
-    if (fstat(fileno(file), &info) != 0)
-        good = LOAD_ERR("%s: cannot be read: %s", path, strerror(errno));
-    else if (S_ISDIR(info.st_mode))
-        good = LOAD_ERR("%s: is a directory, expected a plan file", path);
-    else if (info.st_size > (off_t)FILE_BYTES_MAX)
-        good = LOAD_ERR("%s: is larger than 512 MiB, too large for a plan", path);
-    else
-        good =
-            read_all(file, path, S_ISREG(info.st_mode) ? (size_t)info.st_size : 65536, ret, err) &&
-            check_text(path, ret, err);
-    fclose(file);
-    if (!good) {
-        free(ret->text);
-        ret->text = NULL;
-    }
-    return good;
-}
 
 struct scan {
     const char *path, *text;
     size_t length, at;
     unsigned depth;
-    struct nuna_json_doc *doc;
+    struct nuna_json_exacts *exacts;
     struct nuna_error *err;
 };
 
@@ -286,9 +204,9 @@ static bool scan_number(struct scan *scan)
 static void keep_exact(struct scan *scan, size_t key, size_t key_length, size_t value)
 {
     size_t length = scan->at - value;
-    struct nuna_json_doc *doc = scan->doc;
-    if (scan->depth != 1 || length < 16 || key_length >= sizeof doc->exact[0].key ||
-        doc->exact_count == sizeof doc->exact / sizeof doc->exact[0])
+    struct nuna_json_exacts *exacts = scan->exacts;
+    if (scan->depth != 1 || length < 16 || key_length >= sizeof exacts->items[0].key ||
+        exacts->count == sizeof exacts->items / sizeof exacts->items[0])
         return;
     struct nuna_json_exact exact = {0};
     for (size_t i = 0; i < length; i++) {
@@ -299,7 +217,7 @@ static void keep_exact(struct scan *scan, size_t key, size_t key_length, size_t 
         exact.overflow |= __builtin_add_overflow(exact.value, (uint64_t)(c - '0'), &exact.value);
     }
     memcpy(exact.key, &scan->text[key], key_length);
-    doc->exact[doc->exact_count++] = exact;
+    exacts->items[exacts->count++] = exact;
 }
 
 static bool scan_member(struct scan *scan)
@@ -367,14 +285,14 @@ static bool scan_value(struct scan *scan)
     return bad_token(scan, "a value");
 }
 
-bool nuna_json_scan(const struct nuna_json_text *text, struct nuna_json_doc *ret,
+bool nuna_json_scan(const struct nuna_plan_text *text, struct nuna_json_exacts *ret,
                     struct nuna_error *err)
 {
     struct scan scan = {
         .path = text->path,
         .text = text->text,
         .length = text->length,
-        .doc = ret,
+        .exacts = ret,
         .err = err,
     };
     if (!scan_value(&scan))

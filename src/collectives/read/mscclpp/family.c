@@ -1,6 +1,6 @@
 /* Tells the two versions of the MSCCL++ format from each other, and from the drafts that no release
  * reads, by the keys they use. */
-#include "collectives/read/mscclpp/reader.h"
+#include "collectives/read/mscclpp/family.h"
 
 #include <string.h>
 
