@@ -10,6 +10,9 @@
 typedef uint64_t nuna_time;
 #define NUNA_TIME_MAX UINT64_MAX
 
+/* An index or number that is none. */
+#define NUNA_NONE UINT32_MAX
+
 #define NUNA_PS_PER_NS 1000u
 #define NUNA_PS_PER_S  1000000000000ull
 

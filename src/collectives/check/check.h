@@ -2,22 +2,9 @@
 #ifndef NUNA_COLLECTIVES_CHECK_CHECK_H
 #define NUNA_COLLECTIVES_CHECK_CHECK_H
 
+#include "collectives/check/verdict.h"
 #include "collectives/plan/plan.h"
 #include "core/params.h"
-
-/* What the checker found. */
-struct nuna_plan_verdict {
-    bool proved;           /* the collective's postcondition holds */
-    bool nothing_to_prove; /* collective OTHER: completes, result unchecked */
-    uint64_t operations;   /* executed symbolically */
-    uint64_t signals, puts, messages;
-    /* Messages up to this size get through the connections' slots, larger ones do not. */
-    uint64_t largest_size;
-    char limit[512]; /* why; empty where there is no such limit */
-    /* Two-sided plans: accesses that nothing orders, a line each. The result is right if they
-     * happen to come in the order that the plan's author had in mind. */
-    char races[1536];
-};
 
 /* Static check: ranges, ids, signals against waits, completion (no deadlock), and the collective's
  * postcondition by symbolic execution over chunks, and whether slots of connections limit the size.

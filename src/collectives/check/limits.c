@@ -1,6 +1,6 @@
 /* What the size of a message decides: how many FIFO operations a step makes, how often a loop
  * turns. */
-#include "collectives/check/trial.h"
+#include "collectives/check/limits.h"
 #include "collectives/plan/shape.h"
 #include "core/units.h"
 
@@ -14,28 +14,27 @@
 /* MSCCL++ counts a pipeline's turns with 16 bits. */
 #define TURNS_COUNTED UINT16_MAX
 
-static bool finishes(struct nuna_machine *machine, uint32_t chunks, uint32_t operations,
+static bool finishes(struct nuna_trial *trial, uint32_t chunks, uint32_t operations,
                      struct nuna_error *err)
 {
     struct nuna_schedule schedule = {
         .starved = NUNA_NONE, .turns = 1, .chunks_per_message = chunks, .operations = operations};
-    return nuna_machine_run(machine, &schedule, err);
+    return nuna_trial_run(trial, &schedule, err);
 }
 
 /* The least number of chunks in a message with which the plan finishes; 0: none. More chunks in a
  * message mean fewer messages: what finishes with some finishes with more. */
-static uint32_t least_chunks(struct nuna_machine *machine, uint32_t operations,
-                             struct nuna_error *why)
+static uint32_t least_chunks(struct nuna_trial *trial, uint32_t operations, struct nuna_error *why)
 {
     struct nuna_error err;
     uint32_t low = 1, high = NUNA_CHUNKS_PER_MESSAGE_MAX;
-    if (finishes(machine, 1, operations, why))
+    if (finishes(trial, 1, operations, why))
         return 1;
-    if (!finishes(machine, high, operations, &err))
+    if (!finishes(trial, high, operations, &err))
         return 0;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (finishes(machine, middle, operations, &err))
+        if (finishes(trial, middle, operations, &err))
             high = middle;
         else
             low = middle;
@@ -74,14 +73,14 @@ static const char *waiters_of(const struct nuna_error *err)
     return list == NULL ? "" : list;
 }
 
-static bool check_fifos(const struct nuna_plan *plan, struct nuna_machine *machine,
+static bool check_fifos(const struct nuna_plan *plan, struct nuna_trial *trial,
                         const struct nuna_params *params, const uint64_t *size,
                         struct nuna_plan_verdict *verdict, struct nuna_error *err)
 {
     uint32_t operations = nuna_shape_operations(plan, params);
     uint64_t window = nuna_shape_window(plan, params);
     struct nuna_error why = {.code = NUNA_EXIT_BAD_INPUT};
-    uint32_t needed = least_chunks(machine, operations, &why);
+    uint32_t needed = least_chunks(trial, operations, &why);
     if (needed == 1)
         return true;
     if (why.code != NUNA_EXIT_BAD_INPUT || needed == 0) {
@@ -138,7 +137,7 @@ static bool count_turns(const struct nuna_plan *plan, const struct nuna_params *
     return true;
 }
 
-static bool check_loops(const struct nuna_plan *plan, struct nuna_machine *machine,
+static bool check_loops(const struct nuna_plan *plan, struct nuna_trial *trial,
                         const struct nuna_params *params, const uint64_t *size,
                         struct nuna_error *err)
 {
@@ -149,7 +148,7 @@ static bool check_loops(const struct nuna_plan *plan, struct nuna_machine *machi
         return true;
     struct nuna_schedule schedule = {.starved = NUNA_NONE,
                                      .turns = turns < TURNS_MAX ? (uint32_t)turns : TURNS_MAX};
-    return nuna_machine_run(machine, &schedule, err);
+    return nuna_trial_run(trial, &schedule, err);
 }
 
 static bool check_window(const struct nuna_plan *plan, uint64_t size, struct nuna_error *err)
@@ -164,12 +163,12 @@ static bool check_window(const struct nuna_plan *plan, uint64_t size, struct nun
         size_text(size, asked, sizeof asked));
 }
 
-bool nuna_check_limits(const struct nuna_plan *plan, struct nuna_machine *machine,
+bool nuna_check_limits(const struct nuna_plan *plan, struct nuna_trial *trial,
                        const struct nuna_params *params, const uint64_t *size,
                        struct nuna_plan_verdict *verdict, struct nuna_error *err)
 {
     if (size != NULL && !check_window(plan, *size, err))
         return false;
-    return (plan->chunks_per_loop == 0 || check_fifos(plan, machine, params, size, verdict, err)) &&
-           check_loops(plan, machine, params, size, err);
+    return (plan->chunks_per_loop == 0 || check_fifos(plan, trial, params, size, verdict, err)) &&
+           check_loops(plan, trial, params, size, err);
 }

@@ -1,101 +1,9 @@
-/* Slots, and what the collective promises of them. */
-#include "collectives/check/trial.h"
+#include "collectives/check/promise.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SLOTS_MAX (UINT64_C(1) << 28)
-
-static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
-
-/* In place, the input of an all-gather is a block of its output, and so on. Returns the slots used.
- */
-static uint64_t place_buffers(struct nuna_slots *slots, uint32_t gpu, uint64_t next)
-{
-    const uint32_t *chunks = slots->plan->gpus[gpu].chunks;
-    uint32_t *base = &slots->base[(size_t)gpu * NUNA_BUFFER_COUNT];
-    uint64_t input = chunks[NUNA_BUF_INPUT], output = chunks[NUNA_BUF_OUTPUT];
-    uint32_t first = (uint32_t)next;
-    uint32_t own = gpu * slots->block;
-    bool shared = slots->plan->inplace && slots->block != 0;
-    base[NUNA_BUF_INPUT] = base[NUNA_BUF_OUTPUT] = first;
-    if (!shared) {
-        base[NUNA_BUF_OUTPUT] = (uint32_t)(next + input);
-        next += input + output;
-    } else {
-        if (slots->plan->collective == NUNA_ALLGATHER)
-            base[NUNA_BUF_INPUT] = first + own;
-        else if (slots->plan->collective == NUNA_REDUCESCATTER)
-            base[NUNA_BUF_OUTPUT] = first + own;
-        next += input > output ? input : output;
-    }
-    base[NUNA_BUF_SCRATCH] = (uint32_t)next;
-    return next + chunks[NUNA_BUF_SCRATCH];
-}
-
-/* The least number that all shares of ranges divide; of strange plans some multiple of some. */
-static uint32_t common_parts(const struct nuna_plan *plan)
-{
-    uint64_t parts = 1;
-    for (size_t i = 0; i < plan->op_count; i++) {
-        uint64_t a = parts, b = plan->ops[i].parts;
-        if (b <= 1)
-            continue;
-        while (b != 0) {
-            uint64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        uint64_t next = parts / a * plan->ops[i].parts;
-        parts = next <= 5040 ? next : parts;
-    }
-    return (uint32_t)parts;
-}
-
-bool nuna_slots_init(struct nuna_slots *slots, const struct nuna_plan *plan, struct nuna_error *err)
-{
-    const uint32_t *chunks = plan->gpus[0].chunks;
-    uint32_t most = chunks[NUNA_BUF_INPUT] > chunks[NUNA_BUF_OUTPUT] ? chunks[NUNA_BUF_INPUT]
-                                                                     : chunks[NUNA_BUF_OUTPUT];
-    *slots = (struct nuna_slots){.plan = plan, .parts = common_parts(plan)};
-    /* An all-reduce has no blocks to speak of, but it must not look like OTHER. */
-    if (plan->collective != NUNA_COLLECTIVE_OTHER)
-        slots->block = most / plan->gpu_count == 0 ? 1 : most / plan->gpu_count;
-    slots->base = malloc((size_t)plan->gpu_count * NUNA_BUFFER_COUNT * sizeof *slots->base);
-    slots->tb_gpu = malloc((plan->threadblock_count + 1) * sizeof *slots->tb_gpu);
-    if (slots->base == NULL || slots->tb_gpu == NULL) {
-        nuna_slots_free(slots);
-        return nuna_fail_memory(err, "the check of a plan");
-    }
-    uint64_t next = 0;
-    for (uint32_t gpu = 0; gpu < plan->gpu_count; gpu++) {
-        next = place_buffers(slots, gpu, next);
-        if (next * slots->parts > SLOTS_MAX) {
-            nuna_slots_free(slots);
-            return nuna_fail(err, NUNA_EXIT_BAD_INPUT,
-                             "%s: more than 2^28 chunks in all buffers, too many to check",
-                             plan->source);
-        }
-        for (uint32_t i = 0; i < plan->gpus[gpu].tb_count; i++)
-            slots->tb_gpu[plan->gpus[gpu].tb_at + i] = gpu;
-    }
-    slots->count = (uint32_t)next * slots->parts;
-    return true;
-}
-
-void nuna_slots_free(struct nuna_slots *slots)
-{
-    free(slots->base);
-    free(slots->tb_gpu);
-    slots->base = slots->tb_gpu = NULL;
-}
-
-uint32_t nuna_check_local_tb(const struct nuna_slots *slots, uint32_t tb)
-{
-    return tb - slots->plan->gpus[slots->tb_gpu[tb]].tb_at;
-}
 
 /* The leaf of slot `index` of what a GPU brings along. */
 static uint32_t contribution(const struct nuna_slots *slots, uint32_t gpu, uint32_t index)
@@ -145,7 +53,7 @@ static void name_leaf(const struct nuna_slots *slots, uint32_t slot, char *text,
                 continue;
             snprintf(text, size, "%sGPU %u's %s chunk %u",
                      buffer == NUNA_BUF_INPUT ? "" : "the initial content of ", gpu,
-                     buffer_names[buffer], leaf - base);
+                     nuna_buffer_name((uint32_t)buffer), leaf - base);
             return;
         }
     }
@@ -154,13 +62,13 @@ static void name_leaf(const struct nuna_slots *slots, uint32_t slot, char *text,
 
 /* Adds to counts[leaf] how often each leaf is in the value. Sums only have older values as terms,
  * so one sweep from the newest on meets every sum after all that contain it. */
-static bool count_leaves(const struct nuna_slots *slots, const struct nuna_machine *machine,
+static bool count_leaves(const struct nuna_slots *slots, const struct nuna_trial *trial,
                          uint32_t value, int64_t **ret_counts, struct nuna_error *err)
 {
     const int64_t most = INT64_C(1) << 40; /* doubling must not overflow */
     uint32_t sum_count;
     const uint32_t *terms;
-    const struct nuna_sum *sums = nuna_machine_sums(machine, &sum_count, &terms);
+    const struct nuna_sum *sums = nuna_trial_sums(trial, &sum_count, &terms);
     int64_t *counts = calloc((size_t)slots->count + sum_count + 1, sizeof *counts);
     if (counts == NULL)
         return nuna_fail_memory(err, "the check of a plan");
@@ -201,13 +109,13 @@ static void list_end(struct list *list)
 }
 
 /* Tells what is missing from an output chunk and what should not be there. */
-static bool explain(const struct nuna_slots *slots, const struct nuna_machine *machine,
-                    uint32_t gpu, uint32_t index, struct nuna_error *err)
+static bool explain(const struct nuna_slots *slots, const struct nuna_trial *trial, uint32_t gpu,
+                    uint32_t index, struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
     uint32_t slot = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
     int64_t *counts = NULL;
-    if (!count_leaves(slots, machine, nuna_machine_value(machine, slot), &counts, err))
+    if (!count_leaves(slots, trial, nuna_trial_value(trial, slot), &counts, err))
         return false;
     struct list missing = {.used = 0}, surplus = {.used = 0};
     char name[96];
@@ -231,7 +139,7 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_machine *m
     list_end(&surplus);
 
     char hint[128] = "";
-    uint32_t sender = nuna_machine_undelivered(machine, slot);
+    uint32_t sender = nuna_trial_undelivered(trial, slot);
     if (sender != NUNA_NONE)
         snprintf(hint, sizeof hint,
                  "; GPU %u threadblock %u stores there, but no signal and wait after it say that "
@@ -261,7 +169,7 @@ static bool same_print(struct nuna_print a, struct nuna_print b)
 }
 
 /* All GPUs must hold the same in a chunk, which is then worked out once. */
-static bool check_all_reduce(const struct nuna_slots *slots, const struct nuna_machine *machine,
+static bool check_all_reduce(const struct nuna_slots *slots, const struct nuna_trial *trial,
                              uint32_t chunks, struct nuna_error *err)
 {
     for (uint32_t index = 0; index < chunks; index++) {
@@ -270,11 +178,11 @@ static bool check_all_reduce(const struct nuna_slots *slots, const struct nuna_m
         for (uint32_t gpu = 0; gpu < slots->plan->gpu_count; gpu++) {
             uint32_t slot =
                 slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts + index;
-            uint32_t value = nuna_machine_value(machine, slot);
+            uint32_t value = nuna_trial_value(trial, slot);
             if (value == proved)
                 continue;
-            if (!same_print(nuna_machine_print(machine, value), want))
-                return explain(slots, machine, gpu, index, err);
+            if (!same_print(nuna_trial_print(trial, value), want))
+                return explain(slots, trial, gpu, index, err);
             proved = value;
         }
     }
@@ -290,23 +198,23 @@ static uint32_t output_chunks(const struct nuna_slots *slots)
     return plan->collective == NUNA_REDUCESCATTER ? slots->block : most;
 }
 
-bool nuna_check_result(const struct nuna_slots *slots, const struct nuna_machine *machine,
-                       struct nuna_error *err)
+bool nuna_check_promise(const struct nuna_slots *slots, const struct nuna_trial *trial,
+                        struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
     if (plan->collective == NUNA_COLLECTIVE_OTHER)
         return true;
     uint32_t chunks = output_chunks(slots) * slots->parts; /* in slots, like the indices */
     if (plan->collective == NUNA_ALLREDUCE)
-        return check_all_reduce(slots, machine, chunks, err);
+        return check_all_reduce(slots, trial, chunks, err);
     for (uint32_t gpu = 0; gpu < plan->gpu_count; gpu++) {
         uint32_t base = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts;
         for (uint32_t index = 0; index < chunks; index++) {
-            uint32_t value = nuna_machine_value(machine, base + index);
+            uint32_t value = nuna_trial_value(trial, base + index);
             if (!reduces(plan) && value == wanted(slots, gpu, index, 0))
                 continue;
-            if (!same_print(nuna_machine_print(machine, value), wanted_print(slots, gpu, index)))
-                return explain(slots, machine, gpu, index, err);
+            if (!same_print(nuna_trial_print(trial, value), wanted_print(slots, gpu, index)))
+                return explain(slots, trial, gpu, index, err);
         }
     }
     return true;

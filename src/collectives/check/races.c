@@ -2,7 +2,7 @@
  * neither a dependency nor a chain of messages orders. One fair run with vector clocks finds them
  * all, whatever order it happens to take. Two-sided plans only: what orders one-sided ones is tried
  * out by schedules (plan_check.c). */
-#include "collectives/check/trial.h"
+#include "collectives/check/races.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,6 @@ static void report(struct race_run *r, const char *verb, uint32_t tb, uint32_t o
                    uint32_t other_op, const struct nuna_range *range, uint32_t chunk,
                    const char *other_verb)
 {
-    static const char *const buffers[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
     uint32_t gpu = r->slots->tb_gpu[tb];
     if (++r->races > RACES_LISTED)
         return;
@@ -86,7 +85,7 @@ static void report(struct race_run *r, const char *verb, uint32_t tb, uint32_t o
              "gpu%u/tb%u/s%u %s %s chunk %u while gpu%u/tb%u/s%u %s it, with no dependency between "
              "them\n",
              gpu, nuna_check_local_tb(r->slots, tb), r->plan->ops[op].step, verb,
-             buffers[range->buffer], range->index + chunk, gpu,
+             nuna_buffer_name(range->buffer), range->index + chunk, gpu,
              nuna_check_local_tb(r->slots, other), r->plan->ops[other_op].step, other_verb);
 }
 

@@ -1,5 +1,6 @@
 /* What can be told of a plan without running it. */
-#include "collectives/check/trial.h"
+#include "collectives/check/static.h"
+#include "collectives/plan/shape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,8 +14,6 @@ struct where {
     struct nuna_error *err;
     uint32_t gpu, tb, op;
 };
-
-static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
 
 __attribute__((format(printf, 2, 3))) static bool wrong(const struct where *at, const char *format,
                                                         ...)
@@ -33,8 +32,8 @@ static bool check_chunks(const struct where *at, const struct nuna_range *range,
     uint32_t chunks = at->plan->gpus[gpu].chunks[range->buffer];
     if (range->count == 0 || range->index >= chunks || range->count > chunks - range->index)
         return wrong(at, "%u chunk%s from chunk %u on, but the %s of GPU %u has %u", range->count,
-                     range->count == 1 ? "" : "s", range->index, buffer_names[range->buffer], gpu,
-                     chunks);
+                     range->count == 1 ? "" : "s", range->index, nuna_buffer_name(range->buffer),
+                     gpu, chunks);
     return true;
 }
 

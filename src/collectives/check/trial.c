@@ -1,5 +1,8 @@
-/* Executes a plan over values instead of bytes, under a chosen schedule. */
-#include "collectives/check/trial_private.h"
+#include "collectives/check/trial.h"
+#include "collectives/check/trial_data.h"
+#include "collectives/check/trial_state.h"
+#include "collectives/check/trial_sync.h"
+#include "collectives/check/trial_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +14,10 @@ static void pool_reset(struct pool *pool)
     pool->free = NUNA_NONE;
 }
 
-struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nuna_error *err)
+struct nuna_trial *nuna_trial_new(const struct nuna_slots *slots, struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
-    struct nuna_machine *m = calloc(1, sizeof *m);
+    struct nuna_trial *m = calloc(1, sizeof *m);
     if (m != NULL) {
         m->slots = slots;
         m->blocks = malloc((plan->threadblock_count + 1) * sizeof *m->blocks);
@@ -34,14 +37,14 @@ struct nuna_machine *nuna_machine_new(const struct nuna_slots *slots, struct nun
     if (m == NULL || m->blocks == NULL || m->channels == NULL || m->semaphores == NULL ||
         m->barrier_at == NULL || m->memory == NULL || m->barriers == NULL || m->arrived == NULL ||
         m->packet_waiters == NULL || m->fifos == NULL) {
-        nuna_machine_free(m);
+        nuna_trial_free(m);
         nuna_fail_memory(err, "the check of a plan");
         return NULL;
     }
     return m;
 }
 
-void nuna_machine_free(struct nuna_machine *m)
+void nuna_trial_free(struct nuna_trial *m)
 {
     if (m == NULL)
         return;
@@ -63,7 +66,7 @@ void nuna_machine_free(struct nuna_machine *m)
     free(m);
 }
 
-static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
+static void reset(struct nuna_trial *m, const struct nuna_schedule *schedule)
 {
     static const struct counter nothing = {0, NUNA_NONE, NUNA_NONE, NUNA_NONE, NUNA_NONE};
     const struct nuna_plan *plan = m->slots->plan;
@@ -104,26 +107,7 @@ static void reset(struct nuna_machine *m, const struct nuna_schedule *schedule)
 
 /* ---- who runs ---- */
 
-void nuna_machine_ready(struct nuna_machine *m, uint32_t tb)
-{
-    if (tb == m->schedule.starved) {
-        m->starved_ready = true;
-        return;
-    }
-    if (m->ready_first == NUNA_NONE) {
-        m->blocks[tb].next = NUNA_NONE;
-        m->ready_first = m->ready_last = tb;
-    } else if (m->schedule.lazy) {
-        m->blocks[tb].next = m->ready_first; /* whoever has just got its data goes on at once */
-        m->ready_first = tb;
-    } else {
-        m->blocks[tb].next = NUNA_NONE; /* senders first */
-        m->blocks[m->ready_last].next = tb;
-        m->ready_last = tb;
-    }
-}
-
-static uint32_t next_start(struct nuna_machine *m)
+static uint32_t next_start(struct nuna_trial *m)
 {
     uint32_t count = (uint32_t)m->slots->plan->threadblock_count;
     while (m->started < count) {
@@ -135,7 +119,7 @@ static uint32_t next_start(struct nuna_machine *m)
     return NUNA_NONE;
 }
 
-static uint32_t next_ready(struct nuna_machine *m)
+static uint32_t next_ready(struct nuna_trial *m)
 {
     if (!m->schedule.lazy || m->ready_first == NUNA_NONE) {
         uint32_t fresh = next_start(m);
@@ -154,18 +138,18 @@ static uint32_t next_ready(struct nuna_machine *m)
 }
 
 /* With data through the proxy go a signal and a wait for its end. */
-static bool run_move(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
+static bool run_move(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
-    if (!nuna_machine_move(m, tb, op))
+    if (!nuna_trial_move(m, tb, op))
         return false;
     if (op->flags & NUNA_OP_SIGNALS)
-        nuna_machine_signal(m, tb, gpu, op);
+        nuna_trial_signal(m, tb, gpu, op);
     if (op->flags & NUNA_OP_FLUSHES)
-        nuna_machine_flush(m, tb);
+        nuna_trial_flush(m, tb);
     return true;
 }
 
-static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
+static bool run_op(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     switch ((enum nuna_op_kind)op->kind) {
     case NUNA_OP_NOP:
@@ -177,25 +161,25 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
     case NUNA_OP_FORWARD:
         return run_move(m, tb, gpu, op);
     case NUNA_OP_FIFO:
-        return nuna_machine_exchange(m, tb, op);
+        return nuna_trial_exchange(m, tb, op);
     case NUNA_OP_SIGNAL:
-        nuna_machine_signal(m, tb, gpu, op);
+        nuna_trial_signal(m, tb, gpu, op);
         return true;
     case NUNA_OP_SEM_RELEASE:
-        nuna_machine_release(m, gpu, op);
+        nuna_trial_release(m, gpu, op);
         return true;
     case NUNA_OP_WAIT:
     case NUNA_OP_SEM_ACQUIRE:
-        return nuna_machine_wait(m, tb, gpu, op);
+        return nuna_trial_wait(m, tb, gpu, op);
     case NUNA_OP_BARRIER:
-        return nuna_machine_barrier(m, tb, gpu, op);
+        return nuna_trial_barrier(m, tb, gpu, op);
     case NUNA_OP_DEPEND:
-        return nuna_machine_depend(m, tb, gpu, op);
+        return nuna_trial_depend(m, tb, gpu, op);
     case NUNA_OP_POST:
-        nuna_machine_post(m, tb, op);
+        nuna_trial_post(m, tb, op);
         return true;
     case NUNA_OP_FLUSH:
-        nuna_machine_flush(m, tb);
+        nuna_trial_flush(m, tb);
         return true;
     case NUNA_OP_LOOP:
         m->blocks[tb].loop = m->blocks[tb].pc;
@@ -206,7 +190,7 @@ static bool run_op(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const stru
 }
 
 /* Past the last operation of a loop: another turn? */
-static void turn_around(struct nuna_machine *m, uint32_t tb)
+static void turn_around(struct nuna_trial *m, uint32_t tb)
 {
     struct block *block = &m->blocks[tb];
     const struct nuna_threadblock *of = &m->slots->plan->threadblocks[tb];
@@ -221,7 +205,7 @@ static void turn_around(struct nuna_machine *m, uint32_t tb)
 
 /* Runs a threadblock until it waits; the starved one only a step, then the others are asked again.
  */
-static void run_block(struct nuna_machine *m, uint32_t tb)
+static void run_block(struct nuna_trial *m, uint32_t tb)
 {
     const struct nuna_plan *plan = m->slots->plan;
     const struct nuna_threadblock *block = &plan->threadblocks[tb];
@@ -242,7 +226,7 @@ static void run_block(struct nuna_machine *m, uint32_t tb)
 
 /* ---- results ---- */
 
-static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err)
+static bool report_deadlock(const struct nuna_trial *m, struct nuna_error *err)
 {
     const struct nuna_plan *plan = m->slots->plan;
     char list[1100] = "";
@@ -253,7 +237,7 @@ static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err
         if (++waiting > 8)
             continue;
         char one[160];
-        nuna_machine_describe(m, tb, one, sizeof one);
+        nuna_trial_describe(m, tb, one, sizeof one);
         used += (size_t)snprintf(list + used, sizeof list - used, "\n  %s", one);
     }
     if (waiting == 0)
@@ -263,8 +247,8 @@ static bool report_deadlock(const struct nuna_machine *m, struct nuna_error *err
                      waiting > 8 ? "\n  ..." : "");
 }
 
-bool nuna_machine_run(struct nuna_machine *m, const struct nuna_schedule *schedule,
-                      struct nuna_error *err)
+bool nuna_trial_run(struct nuna_trial *m, const struct nuna_schedule *schedule,
+                    struct nuna_error *err)
 {
     reset(m, schedule);
     uint32_t tb;
@@ -275,20 +259,36 @@ bool nuna_machine_run(struct nuna_machine *m, const struct nuna_schedule *schedu
     return report_deadlock(m, err);
 }
 
-uint64_t nuna_machine_steps(const struct nuna_machine *m)
+uint64_t nuna_trial_steps(const struct nuna_trial *m)
 {
     return m->steps;
 }
 
-uint32_t nuna_machine_value(const struct nuna_machine *m, uint32_t slot)
+uint32_t nuna_trial_value(const struct nuna_trial *m, uint32_t slot)
 {
     return m->memory[slot];
 }
 
-const struct nuna_sum *nuna_machine_sums(const struct nuna_machine *m, uint32_t *ret_count,
-                                         const uint32_t **ret_terms)
+struct nuna_print nuna_trial_print(const struct nuna_trial *m, uint32_t value)
+{
+    return print_of(m, value);
+}
+
+const struct nuna_sum *nuna_trial_sums(const struct nuna_trial *m, uint32_t *ret_count,
+                                       const uint32_t **ret_terms)
 {
     *ret_count = (uint32_t)m->sums.count;
     *ret_terms = m->terms.items;
     return m->sums.items;
+}
+
+uint32_t nuna_trial_undelivered(const struct nuna_trial *m, uint32_t slot)
+{
+    for (uint32_t i = 0; i < m->streams.count; i++) {
+        for (uint32_t at = stream_at(m, i)->first; at != NUNA_NONE; at = store_at(m, at)->next) {
+            if (store_at(m, at)->slot == slot)
+                return stream_at(m, i)->tb;
+        }
+    }
+    return NUNA_NONE;
 }

@@ -1,60 +1,11 @@
 /* What the operations of a plan do to values. */
-#include "collectives/check/trial_private.h"
+#include "collectives/check/trial_data.h"
+#include "collectives/plan/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t nuna_pool_add(struct nuna_machine *m, struct pool *pool, size_t size)
-{
-    if (pool->count == pool->cap) {
-        size_t cap = pool->cap == 0 ? 256 : pool->cap * 2;
-        void *grown = cap > UINT32_MAX - 1 ? NULL : realloc(pool->items, cap * size);
-        if (grown == NULL) {
-            m->no_memory = true;
-            return NUNA_NONE;
-        }
-        pool->items = grown;
-        pool->cap = cap;
-    }
-    return (uint32_t)pool->count++;
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-struct nuna_print nuna_leaf_print(uint32_t leaf)
-{
-    return (struct nuna_print){mix(leaf), mix(~(uint64_t)leaf)};
-}
-
-struct nuna_print nuna_machine_print(const struct nuna_machine *m, uint32_t value)
-{
-    return value < m->slots->count
-               ? nuna_leaf_print(value)
-               : ((const struct nuna_sum *)m->sums.items)[value - m->slots->count].print;
-}
-
-uint32_t nuna_machine_stream(struct nuna_machine *m, uint32_t tb, uint32_t peer, bool make)
-{
-    for (uint32_t i = m->blocks[tb].streams; i != NUNA_NONE; i = stream_at(m, i)->next_of_tb) {
-        if (stream_at(m, i)->peer == peer)
-            return i;
-    }
-    uint32_t made = make ? nuna_pool_add(m, &m->streams, sizeof(struct stream)) : NUNA_NONE;
-    if (made != NUNA_NONE) {
-        *stream_at(m, made) =
-            (struct stream){tb, peer, m->blocks[tb].streams, NUNA_NONE, NUNA_NONE, 0, 0, NUNA_NONE};
-        m->blocks[tb].streams = made;
-    }
-    return made;
-}
-
-static void store_late(struct nuna_machine *m, uint32_t stream, uint32_t slot, uint32_t value)
+static void store_late(struct nuna_trial *m, uint32_t stream, uint32_t slot, uint32_t value)
 {
     uint32_t i = m->stores.free;
     if (i != NUNA_NONE)
@@ -71,30 +22,10 @@ static void store_late(struct nuna_machine *m, uint32_t stream, uint32_t slot, u
     s->stored++;
 }
 
-void nuna_machine_land(struct nuna_machine *m, uint32_t stream, uint64_t covers)
-{
-    struct stream *s = stream_at(m, stream);
-    while (s->landed < covers) {
-        uint32_t i = s->first;
-        struct store *store = store_at(m, i);
-        m->memory[store->slot] = store->value;
-        s->first = store->next;
-        s->landed++;
-        store->next = m->stores.free;
-        m->stores.free = i;
-    }
-}
-
-void nuna_machine_flush(struct nuna_machine *m, uint32_t tb)
-{
-    for (uint32_t i = m->blocks[tb].streams; i != NUNA_NONE; i = stream_at(m, i)->next_of_tb)
-        nuna_machine_land(m, i, stream_at(m, i)->stored);
-}
-
 /* ---- values ---- */
 
 /* A sum of values that are the newest terms from `term_at` on. */
-static uint32_t make_sum(struct nuna_machine *m, uint32_t term_at)
+static uint32_t make_sum(struct nuna_trial *m, uint32_t term_at)
 {
     struct nuna_sum sum = {.term_at = term_at, .term_count = (uint32_t)m->terms.count - term_at};
     const uint32_t *terms = m->terms.items;
@@ -105,7 +36,7 @@ static uint32_t make_sum(struct nuna_machine *m, uint32_t term_at)
         return terms[term_at];
     }
     for (uint32_t i = 0; i < sum.term_count; i++) {
-        struct nuna_print print = nuna_machine_print(m, terms[term_at + i]);
+        struct nuna_print print = print_of(m, terms[term_at + i]);
         sum.print.low += print.low;
         sum.print.high += print.high;
     }
@@ -118,7 +49,7 @@ static uint32_t make_sum(struct nuna_machine *m, uint32_t term_at)
     return m->slots->count + made;
 }
 
-static void add_term(struct nuna_machine *m, uint32_t value)
+static void add_term(struct nuna_trial *m, uint32_t value)
 {
     uint32_t term = nuna_pool_add(m, &m->terms, sizeof(uint32_t));
     if (!m->no_memory)
@@ -126,7 +57,7 @@ static void add_term(struct nuna_machine *m, uint32_t value)
 }
 
 /* What a range holds at one of its slots: terms, of a group one for each GPU. */
-static void add_range(struct nuna_machine *m, const struct nuna_range *range, uint32_t offset)
+static void add_range(struct nuna_trial *m, const struct nuna_range *range, uint32_t offset)
 {
     const struct nuna_plan *plan = m->slots->plan;
     if (!range->is_group) {
@@ -140,7 +71,7 @@ static void add_range(struct nuna_machine *m, const struct nuna_range *range, ui
             m->memory[nuna_slot(m->slots, plan->group_ranks[group->rank_at + i], range) + offset]);
 }
 
-static void packets_come(struct nuna_machine *m, uint32_t gpu, uint32_t slot)
+static void packets_come(struct nuna_trial *m, uint32_t gpu, uint32_t slot)
 {
     m->arrived[slot] = true;
     uint32_t tb = m->packet_waiters[gpu];
@@ -148,21 +79,21 @@ static void packets_come(struct nuna_machine *m, uint32_t gpu, uint32_t slot)
     while (tb != NUNA_NONE) {
         uint32_t next = m->blocks[tb].next;
         m->blocks[tb].waits_for = NUNA_NONE;
-        nuna_machine_ready(m, tb);
+        nuna_trial_ready(m, tb);
         tb = next;
     }
 }
 
 /* Packets say themselves when they are there; a switch stores at once. Other stores to a peer may
  * be late. */
-static void write_one(struct nuna_machine *m, uint32_t tb, const struct nuna_range *range,
+static void write_one(struct nuna_trial *m, uint32_t tb, const struct nuna_range *range,
                       uint32_t gpu, uint32_t offset, uint32_t value)
 {
     uint32_t slot = nuna_slot(m->slots, gpu, range) + offset;
     bool late = m->schedule.lazy && range->form == NUNA_FORM_DATA && !range->is_group &&
                 gpu != m->slots->tb_gpu[tb];
     if (late) {
-        uint32_t stream = nuna_machine_stream(m, tb, gpu, true);
+        uint32_t stream = nuna_trial_stream(m, tb, gpu, true);
         if (!m->no_memory)
             store_late(m, stream, slot, value);
         return;
@@ -172,7 +103,7 @@ static void write_one(struct nuna_machine *m, uint32_t tb, const struct nuna_ran
         packets_come(m, gpu, slot);
 }
 
-static void write_range(struct nuna_machine *m, uint32_t tb, const struct nuna_range *range,
+static void write_range(struct nuna_trial *m, uint32_t tb, const struct nuna_range *range,
                         uint32_t offset, uint32_t value)
 {
     const struct nuna_plan *plan = m->slots->plan;
@@ -188,7 +119,7 @@ static void write_range(struct nuna_machine *m, uint32_t tb, const struct nuna_r
 /* ---- operations ---- */
 
 /* The slots of a range that the operation's part covers. */
-static void span_of(const struct nuna_machine *m, const struct nuna_op *op, uint32_t count,
+static void span_of(const struct nuna_trial *m, const struct nuna_op *op, uint32_t count,
                     uint32_t *ret_from, uint32_t *ret_to)
 {
     uint64_t all = (uint64_t)count * m->slots->parts;
@@ -197,7 +128,7 @@ static void span_of(const struct nuna_machine *m, const struct nuna_op *op, uint
 }
 
 /* False when packets are missing; the threadblock then waits for them. */
-static bool packets_there(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
+static bool packets_there(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op)
 {
     for (uint32_t i = 0; i < op->src_count; i++) {
         const struct nuna_range *range = &m->slots->plan->ranges[op->src_at + i];
@@ -220,7 +151,7 @@ static bool packets_there(struct nuna_machine *m, uint32_t tb, const struct nuna
 }
 
 /* A copy reads all before it writes: its ranges may overlap. */
-static void move_lane(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op, uint32_t lane)
+static void move_lane(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op, uint32_t lane)
 {
     const struct nuna_plan *plan = m->slots->plan;
     uint32_t sources = op->kind == NUNA_OP_REDUCE ? op->src_count : 1;
@@ -246,7 +177,7 @@ static void move_lane(struct nuna_machine *m, uint32_t tb, const struct nuna_op 
     }
 }
 
-bool nuna_machine_move(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
+bool nuna_trial_move(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op)
 {
     if (!packets_there(m, tb, op))
         return false;
@@ -257,20 +188,7 @@ bool nuna_machine_move(struct nuna_machine *m, uint32_t tb, const struct nuna_op
 
 /* ---- connections ---- */
 
-struct fifo *nuna_machine_fifo(const struct nuna_machine *m, uint32_t tb, bool receiving)
-{
-    const struct nuna_plan *plan = m->slots->plan;
-    const struct nuna_threadblock *block = &plan->threadblocks[tb];
-    uint32_t at = plan->gpus[m->slots->tb_gpu[tb]].channel_at +
-                  (receiving ? block->recv_channel : block->send_channel);
-    if (!receiving) {
-        const struct nuna_channel *end = &plan->channels[at];
-        at = plan->gpus[end->peer].channel_at + end->peer_channel;
-    }
-    return &m->fifos[at];
-}
-
-static void enqueue(struct nuna_machine *m, struct fifo *fifo, uint32_t value)
+static void enqueue(struct nuna_trial *m, struct fifo *fifo, uint32_t value)
 {
     uint32_t i = m->stores.free;
     if (i != NUNA_NONE)
@@ -285,7 +203,7 @@ static void enqueue(struct nuna_machine *m, struct fifo *fifo, uint32_t value)
     fifo->last = i;
 }
 
-static uint32_t dequeue(struct nuna_machine *m, struct fifo *fifo)
+static uint32_t dequeue(struct nuna_trial *m, struct fifo *fifo)
 {
     uint32_t i = fifo->first;
     if (i == NUNA_NONE)
@@ -297,16 +215,16 @@ static uint32_t dequeue(struct nuna_machine *m, struct fifo *fifo)
     return store->value;
 }
 
-static void wake(struct nuna_machine *m, uint32_t *waiter)
+static void wake(struct nuna_trial *m, uint32_t *waiter)
 {
     uint32_t tb = *waiter;
     *waiter = NUNA_NONE;
     if (tb != NUNA_NONE)
-        nuna_machine_ready(m, tb);
+        nuna_trial_ready(m, tb);
 }
 
 /* Chunks [from, to) of the operation: out of one connection, into another. */
-static void exchange(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op, uint32_t from,
+static void exchange(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op, uint32_t from,
                      uint32_t to, struct fifo *in, struct fifo *out)
 {
     const struct nuna_plan *plan = m->slots->plan;
@@ -324,11 +242,11 @@ static void exchange(struct nuna_machine *m, uint32_t tb, const struct nuna_op *
     }
 }
 
-bool nuna_machine_exchange(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
+bool nuna_trial_exchange(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op)
 {
     struct block *block = &m->blocks[tb];
-    struct fifo *in = op->flags & NUNA_OP_RECEIVES ? nuna_machine_fifo(m, tb, true) : NULL;
-    struct fifo *out = op->flags & NUNA_OP_SENDS ? nuna_machine_fifo(m, tb, false) : NULL;
+    struct fifo *in = op->flags & NUNA_OP_RECEIVES ? nuna_trial_fifo(m, tb, true) : NULL;
+    struct fifo *out = op->flags & NUNA_OP_SENDS ? nuna_trial_fifo(m, tb, false) : NULL;
     uint32_t count = nuna_lane_range(m->slots->plan, op, 0, 0)->count;
     uint32_t step = m->schedule.chunks_per_message == 0 ? count : m->schedule.chunks_per_message;
     while (block->done_ids * step < count) {
@@ -355,15 +273,4 @@ bool nuna_machine_exchange(struct nuna_machine *m, uint32_t tb, const struct nun
     }
     block->done_ids = 0;
     return true;
-}
-
-uint32_t nuna_machine_undelivered(const struct nuna_machine *m, uint32_t slot)
-{
-    for (uint32_t i = 0; i < m->streams.count; i++) {
-        for (uint32_t at = stream_at(m, i)->first; at != NUNA_NONE; at = store_at(m, at)->next) {
-            if (store_at(m, at)->slot == slot)
-                return stream_at(m, i)->tb;
-        }
-    }
-    return NUNA_NONE;
 }

@@ -1,7 +1,7 @@
 /* Signals, waits, semaphores, barriers and dependencies of the symbolic run. */
-#include "collectives/check/trial_private.h"
+#include "collectives/check/trial_sync.h"
 
-static void wait_at(struct nuna_machine *m, struct counter *counter, uint32_t tb)
+static void wait_at(struct nuna_trial *m, struct counter *counter, uint32_t tb)
 {
     m->blocks[tb].next = NUNA_NONE;
     if (counter->first_waiter == NUNA_NONE)
@@ -12,19 +12,19 @@ static void wait_at(struct nuna_machine *m, struct counter *counter, uint32_t tb
 }
 
 /* One more unit, which one waiter may take. */
-static void raise(struct nuna_machine *m, struct counter *counter)
+static void raise(struct nuna_trial *m, struct counter *counter)
 {
     counter->count++;
     uint32_t tb = counter->first_waiter;
     if (tb == NUNA_NONE)
         return;
     counter->first_waiter = m->blocks[tb].next;
-    nuna_machine_ready(m, tb);
+    nuna_trial_ready(m, tb);
 }
 
 /* ---- synchronisation ---- */
 
-static uint32_t new_token(struct nuna_machine *m, uint32_t stream, uint64_t covers)
+static uint32_t new_token(struct nuna_trial *m, uint32_t stream, uint64_t covers)
 {
     uint32_t i = m->tokens.free;
     if (i != NUNA_NONE)
@@ -35,21 +35,21 @@ static uint32_t new_token(struct nuna_machine *m, uint32_t stream, uint64_t cove
     return i;
 }
 
-static void free_token(struct nuna_machine *m, uint32_t i)
+static void free_token(struct nuna_trial *m, uint32_t i)
 {
     token_at(m, i)->next = m->tokens.free;
     m->tokens.free = i;
 }
 
-static struct known *known_at(const struct nuna_machine *m, uint32_t i)
+static struct known *known_at(const struct nuna_trial *m, uint32_t i)
 {
     return (struct known *)m->knowns.items + i;
 }
 
 /* A signal of `tb` towards `peer`: its own stores, and those that it knows of. */
-static void add_token(struct nuna_machine *m, struct counter *end, uint32_t tb, uint32_t peer)
+static void add_token(struct nuna_trial *m, struct counter *end, uint32_t tb, uint32_t peer)
 {
-    uint32_t stream = nuna_machine_stream(m, tb, peer, false);
+    uint32_t stream = nuna_trial_stream(m, tb, peer, false);
     uint32_t i = new_token(m, stream, stream == NUNA_NONE ? 0 : stream_at(m, stream)->stored);
     const struct block *block = &m->blocks[tb];
     for (uint32_t k = block->known_at; i != NUNA_NONE && k < block->known_at + block->known_count;
@@ -74,7 +74,7 @@ static void add_token(struct nuna_machine *m, struct counter *end, uint32_t tb, 
 }
 
 /* A token that covers nothing: of a relaxed signal. */
-static void add_empty_token(struct nuna_machine *m, struct counter *end)
+static void add_empty_token(struct nuna_trial *m, struct counter *end)
 {
     uint32_t i = new_token(m, NUNA_NONE, 0);
     if (i == NUNA_NONE)
@@ -86,8 +86,7 @@ static void add_empty_token(struct nuna_machine *m, struct counter *end)
     end->last_token = i;
 }
 
-void nuna_machine_signal(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                         const struct nuna_op *op)
+void nuna_trial_signal(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     const struct nuna_plan *plan = m->slots->plan;
     for (uint32_t i = 0; i < op->id_count; i++) {
@@ -102,15 +101,15 @@ void nuna_machine_signal(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
     }
 }
 
-static void land_token(struct nuna_machine *m, uint32_t i, bool relaxed)
+static void land_token(struct nuna_trial *m, uint32_t i, bool relaxed)
 {
     const struct token *token = token_at(m, i);
     if (token->stream != NUNA_NONE && !relaxed)
-        nuna_machine_land(m, token->stream, token->covers);
+        nuna_trial_land(m, token->stream, token->covers);
 }
 
 /* A relaxed wait takes the signal, but what it announces stays unseen. */
-static void consume(struct nuna_machine *m, struct counter *end, bool relaxed)
+static void consume(struct nuna_trial *m, struct counter *end, bool relaxed)
 {
     end->count--;
     if (!m->schedule.lazy)
@@ -128,7 +127,7 @@ static void consume(struct nuna_machine *m, struct counter *end, bool relaxed)
 }
 
 /* WAIT and SEM_ACQUIRE; false when the threadblock has to wait. */
-bool nuna_machine_wait(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
+bool nuna_trial_wait(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     const struct nuna_plan *plan = m->slots->plan;
     bool channels = op->kind == NUNA_OP_WAIT;
@@ -150,7 +149,7 @@ bool nuna_machine_wait(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const 
     return true;
 }
 
-void nuna_machine_release(struct nuna_machine *m, uint32_t gpu, const struct nuna_op *op)
+void nuna_trial_release(struct nuna_trial *m, uint32_t gpu, const struct nuna_op *op)
 {
     const struct nuna_plan *plan = m->slots->plan;
     for (uint32_t i = 0; i < op->id_count; i++)
@@ -158,7 +157,7 @@ void nuna_machine_release(struct nuna_machine *m, uint32_t gpu, const struct nun
 }
 
 /* One more entry of the list that began at `first`; the largest number counts. */
-static void learn(struct nuna_machine *m, uint32_t stream, uint64_t stored)
+static void learn(struct nuna_trial *m, uint32_t stream, uint64_t stored)
 {
     struct stream *s = stream_at(m, stream);
     if (s->landed >= stored)
@@ -175,7 +174,7 @@ static void learn(struct nuna_machine *m, uint32_t stream, uint64_t stored)
     s->seen = i;
 }
 
-static void learn_from(struct nuna_machine *m, uint32_t tb)
+static void learn_from(struct nuna_trial *m, uint32_t tb)
 {
     const struct block *block = &m->blocks[tb];
     for (uint32_t i = block->streams; i != NUNA_NONE; i = stream_at(m, i)->next_of_tb)
@@ -185,7 +184,7 @@ static void learn_from(struct nuna_machine *m, uint32_t tb)
 }
 
 /* All that meet know of each other's stores afterwards. */
-static void share_knowledge(struct nuna_machine *m, uint32_t last, uint32_t first_waiter)
+static void share_knowledge(struct nuna_trial *m, uint32_t last, uint32_t first_waiter)
 {
     uint32_t at = (uint32_t)m->knowns.count;
     learn_from(m, last);
@@ -203,8 +202,7 @@ static void share_knowledge(struct nuna_machine *m, uint32_t last, uint32_t firs
 }
 
 /* The last to arrive moves the others past the operation. */
-bool nuna_machine_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                          const struct nuna_op *op)
+bool nuna_trial_barrier(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     struct barrier *barrier = &m->barriers[m->barrier_at[gpu] + op->barrier_id];
     if (++barrier->arrived < op->barrier_blocks) {
@@ -220,14 +218,13 @@ bool nuna_machine_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
         uint32_t next = m->blocks[waiter].next;
         m->blocks[waiter].pc++;
         m->steps++;
-        nuna_machine_ready(m, waiter);
+        nuna_trial_ready(m, waiter);
         waiter = next;
     }
     return true;
 }
 
-bool nuna_machine_depend(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                         const struct nuna_op *op)
+bool nuna_trial_depend(struct nuna_trial *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op)
 {
     struct block *other = &m->blocks[m->slots->plan->gpus[gpu].tb_at + op->dep_tb];
     if (other->posted >= op->dep_step + 1u)
@@ -237,7 +234,7 @@ bool nuna_machine_depend(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
     return false;
 }
 
-void nuna_machine_post(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op)
+void nuna_trial_post(struct nuna_trial *m, uint32_t tb, const struct nuna_op *op)
 {
     struct block *block = &m->blocks[tb];
     uint32_t waiter = block->first_waiter;
@@ -245,7 +242,7 @@ void nuna_machine_post(struct nuna_machine *m, uint32_t tb, const struct nuna_op
     block->first_waiter = NUNA_NONE;
     while (waiter != NUNA_NONE) {
         uint32_t next = m->blocks[waiter].next;
-        nuna_machine_ready(m, waiter);
+        nuna_trial_ready(m, waiter);
         waiter = next;
     }
 }

@@ -1,12 +1,10 @@
 /* What a threadblock of the symbolic run waits for. */
-#include "collectives/check/trial_private.h"
+#include "collectives/check/trial_text.h"
 
 #include <stdio.h>
 
-static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
-
 /* "packets in scratch chunk 3, which nobody has written" */
-static void describe_packets(const struct nuna_machine *m, uint32_t gpu, uint32_t slot, char *text,
+static void describe_packets(const struct nuna_trial *m, uint32_t gpu, uint32_t slot, char *text,
                              size_t size)
 {
     uint32_t chunk = slot / m->slots->parts;
@@ -14,18 +12,18 @@ static void describe_packets(const struct nuna_machine *m, uint32_t gpu, uint32_
         uint32_t base = m->slots->base[gpu * NUNA_BUFFER_COUNT + (uint32_t)b];
         if (chunk >= base && chunk - base < m->slots->plan->gpus[gpu].chunks[b]) {
             snprintf(text, size, "waits for packets in %s chunk %u, which nobody writes",
-                     buffer_names[b], chunk - base);
+                     nuna_buffer_name((uint32_t)b), chunk - base);
             return;
         }
     }
 }
 
-static void describe_fifo(const struct nuna_machine *m, uint32_t tb, uint32_t gpu,
+static void describe_fifo(const struct nuna_trial *m, uint32_t tb, uint32_t gpu,
                           const struct nuna_op *op, char *text, size_t size)
 {
     const struct nuna_plan *plan = m->slots->plan;
     const struct nuna_threadblock *block = &plan->threadblocks[tb];
-    const struct fifo *in = op->flags & NUNA_OP_RECEIVES ? nuna_machine_fifo(m, tb, true) : NULL;
+    const struct fifo *in = op->flags & NUNA_OP_RECEIVES ? nuna_trial_fifo(m, tb, true) : NULL;
     bool receiving = in != NULL && in->sent == in->received;
     const struct nuna_channel *end =
         &plan->channels[plan->gpus[gpu].channel_at +
@@ -53,7 +51,7 @@ static uint32_t semaphore_releases(const struct nuna_plan *plan, uint32_t gpu, u
     return count;
 }
 
-void nuna_machine_describe(const struct nuna_machine *m, uint32_t tb, char *text, size_t size)
+void nuna_trial_describe(const struct nuna_trial *m, uint32_t tb, char *text, size_t size)
 {
     const struct nuna_plan *plan = m->slots->plan;
     const struct block *block = &m->blocks[tb];

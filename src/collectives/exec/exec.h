@@ -16,8 +16,6 @@
 #include "collectives/plan/shape.h"
 #include "core/error.h"
 
-#define NUNA_NONE UINT32_MAX
-
 /* One execution of an operation that moves data. */
 struct nuna_move {
     struct nuna_piece piece;

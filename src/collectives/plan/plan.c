@@ -32,6 +32,12 @@ const char *nuna_collective_name(enum nuna_collective collective)
     return (unsigned)collective <= NUNA_COLLECTIVE_OTHER ? collective_names[collective] : "other";
 }
 
+const char *nuna_buffer_name(uint32_t buffer)
+{
+    static const char *const names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
+    return names[buffer];
+}
+
 bool nuna_collective_parse(const char *name, enum nuna_collective *ret)
 {
     /* "all_gather" and "reduce-scatter" are common spellings. */

@@ -176,6 +176,7 @@ struct nuna_plan {
 void nuna_plan_destroy(struct nuna_plan *plan); /* NULL is fine */
 
 const char *nuna_collective_name(enum nuna_collective collective); /* "allgather"; "other" */
+const char *nuna_buffer_name(uint32_t buffer);                     /* enum nuna_buffer: "input" */
 bool nuna_collective_parse(const char *name, enum nuna_collective *ret);
 
 /* How a message of `size` bytes (the larger of one GPU's input and output) is cut.

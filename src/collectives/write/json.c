@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
-
 /* The format numbers things three times over: by GPU, within a threadblock, and within a list. The
  * maps give a GPU's or threadblock's number for an identity; `listed` undoes them cheaply. */
 struct writer {
@@ -86,7 +84,7 @@ static void write_numbers(FILE *out, const char *key, const uint32_t *numbers, u
 /* The position of `item` in a list that grows by first use. */
 static uint32_t position(uint32_t *map, uint32_t *list, uint32_t *count, uint32_t item)
 {
-    if (map[item] == NONE) {
+    if (map[item] == NUNA_NONE) {
         map[item] = *count;
         list[(*count)++] = item;
     }
@@ -195,9 +193,9 @@ static void write_threadblock(struct writer *w, uint32_t gpu, uint32_t index)
     fprintf(w->out, "]}");
 
     while (w->tb_channel_count > 0)
-        w->channel_local[w->tb_channels[--w->tb_channel_count]] = NONE;
+        w->channel_local[w->tb_channels[--w->tb_channel_count]] = NUNA_NONE;
     while (w->tb_remote_count > 0)
-        w->remote_local[w->tb_remotes[--w->tb_remote_count]] = NONE;
+        w->remote_local[w->tb_remotes[--w->tb_remote_count]] = NUNA_NONE;
 }
 
 static void write_gpu(struct writer *w, uint32_t gpu)
@@ -231,7 +229,7 @@ static void write_gpu(struct writer *w, uint32_t gpu)
     fprintf(out, "]}");
 
     while (w->remote_count > 0)
-        w->remote_of[w->remotes[--w->remote_count]] = NONE;
+        w->remote_of[w->remotes[--w->remote_count]] = NUNA_NONE;
 }
 
 static void write_plan(struct writer *w)
@@ -302,12 +300,12 @@ bool nuna_plan_write_json(const struct nuna_plan *plan, FILE *out)
     struct writer w = {
         .plan = plan,
         .out = out,
-        .channel_local = filled(channels, NONE),
-        .remote_of = filled(remotes, NONE),
-        .remote_local = filled(remotes, NONE),
-        .remotes = filled(remotes, NONE),
-        .tb_channels = filled(channels, NONE),
-        .tb_remotes = filled(remotes, NONE),
+        .channel_local = filled(channels, NUNA_NONE),
+        .remote_of = filled(remotes, NUNA_NONE),
+        .remote_local = filled(remotes, NUNA_NONE),
+        .remotes = filled(remotes, NUNA_NONE),
+        .tb_channels = filled(channels, NUNA_NONE),
+        .tb_remotes = filled(remotes, NUNA_NONE),
     };
     bool good = w.channel_local != NULL && w.remote_of != NULL && w.remote_local != NULL &&
                 w.remotes != NULL && w.tb_channels != NULL && w.tb_remotes != NULL;

@@ -1,8 +1,9 @@
 /* Writes a one-sided plan as MSCCL XML. What a threadblock puts before it signals a peer becomes
  * sends; the wait that takes the signal becomes the receives; a barrier becomes dependencies on the
  * other threadblocks that meet there. */
-#include "collectives/write/xml.h"
 #include "collectives/write/write.h"
+#include "collectives/write/xml_order.h"
+#include "collectives/write/xml_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static uint32_t announced_on(const struct nuna_xml_writer *w, uint32_t tb, const
     while (op < end && op->kind != NUNA_OP_SIGNAL)
         op++;
     return op == end || op->id_count != 1
-               ? NUNA_XML_NONE
+               ? NUNA_NONE
                : plan->gpus[w->tb_gpu[tb]].channel_at + plan->ids[op->id_at];
 }
 
@@ -118,7 +119,7 @@ static bool write_sends(struct nuna_xml_writer *w, uint32_t tb, const struct nun
 {
     const struct nuna_plan *plan = w->plan;
     uint32_t channel = announced_on(w, tb, op);
-    if (channel == NUNA_XML_NONE)
+    if (channel == NUNA_NONE)
         return refuse(w);
     uint32_t lane = nuna_xml_lane_of(w, tb, channel, true);
     for (uint32_t i = 0; i < op->src_count; i++) {
@@ -242,9 +243,9 @@ static uint32_t write_phase(struct nuna_xml_writer *w, uint32_t tb)
         if (op->kind == NUNA_OP_BARRIER)
             return op->barrier_id;
         if (!write_op(w, tb, op) || w->no_memory)
-            return NUNA_XML_NONE;
+            return NUNA_NONE;
     }
-    return NUNA_XML_NONE;
+    return NUNA_NONE;
 }
 
 /* Whoever meets at the barrier must be there. */
@@ -270,7 +271,7 @@ static void write_gpu(struct nuna_xml_writer *w, uint32_t gpu, uint32_t *barrier
         any = false;
         for (uint32_t t = 0; t < g->tb_count && !w->failed && !w->no_memory; t++) {
             barriers[t] = write_phase(w, g->tb_at + t);
-            any |= barriers[t] != NUNA_XML_NONE;
+            any |= barriers[t] != NUNA_NONE;
         }
         for (uint32_t b = 0; any && b < g->barrier_count && !w->failed && !w->no_memory; b++) {
             if (all_there(w, gpu, barriers, b))
@@ -279,7 +280,7 @@ static void write_gpu(struct nuna_xml_writer *w, uint32_t gpu, uint32_t *barrier
                 refuse(w);
         }
         for (uint32_t t = 0; t < g->tb_count; t++)
-            w->pc[g->tb_at + t] += barriers[t] != NUNA_XML_NONE;
+            w->pc[g->tb_at + t] += barriers[t] != NUNA_NONE;
     }
 }
 

@@ -3,8 +3,9 @@
  * A receive needs nothing before it: in the plan, what a peer stores may land at any time, too. A
  * send needs what its threadblock has received, copied and added up before; these need all of that
  * and the sends before them, which may read what they overwrite. */
-#include "collectives/write/xml.h"
+#include "collectives/write/xml_order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static uint32_t add_lane(struct nuna_xml_writer *w)
         struct nuna_xml_lane *grown = realloc(w->lanes, cap * sizeof *grown);
         if (grown == NULL) {
             w->no_memory = true;
-            return NUNA_XML_NONE;
+            return NUNA_NONE;
         }
         w->lanes = grown;
         w->lane_cap = cap;
@@ -44,7 +45,7 @@ static void use_channel(struct nuna_xml_writer *w, uint32_t tb, uint32_t channel
     uint32_t at = w->lane_at[tb];
     while (at < w->lane_count && !has_room(w, &w->lanes[at], channel, sending))
         at++;
-    if (at == w->lane_count && add_lane(w) == NUNA_XML_NONE)
+    if (at == w->lane_count && add_lane(w) == NUNA_NONE)
         return;
     struct nuna_xml_lane *lane = &w->lanes[at];
     *(sending ? &lane->send : &lane->recv) = w->plan->channels[channel].peer;

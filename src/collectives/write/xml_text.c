@@ -1,5 +1,5 @@
 /* XML writer: the text. */
-#include "collectives/write/xml.h"
+#include "collectives/write/xml_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void join_chains(struct nuna_xml_lane *lane)
         }
         next->depid = step->depid;
         next->deps = step->deps;
-        step->count = NUNA_XML_NONE;
+        step->count = NUNA_NONE;
     }
 }
 
@@ -33,7 +33,7 @@ static void print_lane(const struct nuna_xml_writer *w, uint32_t first, uint32_t
     for (uint32_t i = 0; i < lane->count; i++) {
         const struct nuna_xml_out_step *step = &lane->steps[i];
         /* Dependencies name posted steps, which are never left out. */
-        if (step->count == NUNA_XML_NONE)
+        if (step->count == NUNA_NONE)
             continue;
         /* Dependencies name posted steps, which are not left out. */
         int64_t deps = -1;

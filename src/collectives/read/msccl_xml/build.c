@@ -8,8 +8,6 @@
 
 #define FUSED_MAX 16 /* sources of one operation, in the interpreters */
 
-static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
-
 /* ---- who is there ---- */
 
 static bool index_gpus(struct nuna_xml_builder *b)
@@ -84,9 +82,9 @@ static bool operand(struct nuna_xml_builder *b, const struct at_step *at, bool s
     int32_t chunks = at->gpu->chunks[buffer];
     const char *verb = source ? "reads" : "writes";
     if (first < 0)
-        return wrong(b, at, "%s %s at offset %d", verb, buffer_names[buffer], first);
+        return wrong(b, at, "%s %s at offset %d", verb, nuna_buffer_name(buffer), first);
     if (first >= chunks || at->step->cnt > chunks - first)
-        return wrong(b, at, "%s %s chunk %d of %d (%c_chunks)", verb, buffer_names[buffer],
+        return wrong(b, at, "%s %s chunk %d of %d (%c_chunks)", verb, nuna_buffer_name(buffer),
                      first >= chunks ? first : first + at->step->cnt - 1, chunks, "ios"[buffer]);
     struct nuna_range range = {.gpu = at->rank,
                                .buffer = buffer,

@@ -70,7 +70,6 @@ bool nuna_read_rank(struct nuna_plan_reader *reader, const struct nuna_json_path
 bool nuna_read_check_range(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
                            const char *key, const struct nuna_range *range)
 {
-    static const char *const buffer_names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
     const struct nuna_plan *plan = reader->builder.plan;
     uint32_t first = range->is_group ? plan->groups[range->gpu].rank_at : 0;
     uint32_t many = range->is_group ? plan->groups[range->gpu].rank_count : 1;
@@ -86,7 +85,7 @@ bool nuna_read_check_range(struct nuna_plan_reader *reader, const struct nuna_js
         const char *what = range->index < chunks && strcmp(key, "index") == 0 ? "size" : key;
         return nuna_json_fail(reader->doc, &(struct nuna_json_path){at, what, 0}, reader->err,
                               "chunk %u%s, but the %s of GPU %u has %u chunk%s", range->index, last,
-                              buffer_names[range->buffer], gpu, chunks, chunks == 1 ? "" : "s");
+                              nuna_buffer_name(range->buffer), gpu, chunks, chunks == 1 ? "" : "s");
     }
     return true;
 }

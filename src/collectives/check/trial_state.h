@@ -1,8 +1,10 @@
-/* The state of the symbolic run, shared by the file that schedules and the one that moves data. */
+/* The state of a symbolic run, for the files that run it (trial*.c). */
 #ifndef NUNA_COLLECTIVES_CHECK_TRIAL_PRIVATE_H
 #define NUNA_COLLECTIVES_CHECK_TRIAL_PRIVATE_H
 
-#include "collectives/check/trial.h"
+#include "collectives/check/schedule.h"
+#include "collectives/check/slots.h"
+#include "collectives/check/value.h"
 
 /* Stores of one threadblock to one peer, in order. A signal covers those so far. */
 struct stream {
@@ -71,7 +73,7 @@ struct pool {
     uint32_t free;
 };
 
-struct nuna_machine {
+struct nuna_trial {
     const struct nuna_slots *slots;
     struct nuna_schedule schedule;
     struct block *blocks;
@@ -91,50 +93,40 @@ struct nuna_machine {
 };
 
 /* The number of a new record, or NUNA_NONE with no_memory set. */
-uint32_t nuna_pool_add(struct nuna_machine *m, struct pool *pool, size_t size);
+uint32_t nuna_pool_add(struct nuna_trial *m, struct pool *pool, size_t size);
 
-static inline struct stream *stream_at(const struct nuna_machine *m, uint32_t i)
+static inline struct stream *stream_at(const struct nuna_trial *m, uint32_t i)
 {
     return (struct stream *)m->streams.items + i;
 }
 
-static inline struct store *store_at(const struct nuna_machine *m, uint32_t i)
+static inline struct store *store_at(const struct nuna_trial *m, uint32_t i)
 {
     return (struct store *)m->stores.items + i;
 }
 
-static inline struct token *token_at(const struct nuna_machine *m, uint32_t i)
+static inline struct token *token_at(const struct nuna_trial *m, uint32_t i)
 {
     return (struct token *)m->tokens.items + i;
 }
 
-/* The stream of a threadblock to a peer; made when there is none and `make` says so. */
-uint32_t nuna_machine_stream(struct nuna_machine *m, uint32_t tb, uint32_t peer, bool make);
-void nuna_machine_land(struct nuna_machine *m, uint32_t stream, uint64_t covers);
+static inline struct nuna_print print_of(const struct nuna_trial *m, uint32_t value)
+{
+    return value < m->slots->count
+               ? nuna_leaf_print(value)
+               : ((const struct nuna_sum *)m->sums.items)[value - m->slots->count].print;
+}
 
-void nuna_machine_ready(struct nuna_machine *m, uint32_t tb);
+/* The stream of a threadblock to a peer; made when there is none and `make` says so. */
+uint32_t nuna_trial_stream(struct nuna_trial *m, uint32_t tb, uint32_t peer, bool make);
+void nuna_trial_land(struct nuna_trial *m, uint32_t stream, uint64_t covers);
+
+void nuna_trial_ready(struct nuna_trial *m, uint32_t tb);
 
 /* The connection of one of a threadblock's two FIFO ends. */
-struct fifo *nuna_machine_fifo(const struct nuna_machine *m, uint32_t tb, bool receiving);
+struct fifo *nuna_trial_fifo(const struct nuna_trial *m, uint32_t tb, bool receiving);
 
-/* Each is false when the threadblock has to wait; it is then in the list of what it waits for. */
-bool nuna_machine_move(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
-bool nuna_machine_exchange(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
 /* All stores of the threadblock land. */
-void nuna_machine_flush(struct nuna_machine *m, uint32_t tb);
-
-/* Those that return a bool are false when the threadblock has to wait. */
-void nuna_machine_signal(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                         const struct nuna_op *op);
-bool nuna_machine_wait(struct nuna_machine *m, uint32_t tb, uint32_t gpu, const struct nuna_op *op);
-void nuna_machine_release(struct nuna_machine *m, uint32_t gpu, const struct nuna_op *op);
-bool nuna_machine_barrier(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                          const struct nuna_op *op);
-bool nuna_machine_depend(struct nuna_machine *m, uint32_t tb, uint32_t gpu,
-                         const struct nuna_op *op);
-void nuna_machine_post(struct nuna_machine *m, uint32_t tb, const struct nuna_op *op);
-
-/* "GPU 3 threadblock 1 op 4 (wait) waits for ..." */
-void nuna_machine_describe(const struct nuna_machine *m, uint32_t tb, char *text, size_t size);
+void nuna_trial_flush(struct nuna_trial *m, uint32_t tb);
 
 #endif

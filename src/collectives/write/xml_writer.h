@@ -1,14 +1,10 @@
-/* Inside of the XML writer. A threadblock of the plan becomes one or several of the file, its
+/* The state of the XML writer. A threadblock of the plan becomes one or several of the file, its
  * lanes, as in the file each sends to one GPU and receives from one; dependencies keep the order
  * that the plan's threadblock had. */
-#ifndef NUNA_COLLECTIVES_WRITE_XML_H
-#define NUNA_COLLECTIVES_WRITE_XML_H
+#ifndef NUNA_COLLECTIVES_WRITE_XML_WRITER_H
+#define NUNA_COLLECTIVES_WRITE_XML_WRITER_H
 
 #include "collectives/plan/plan.h"
-
-#include <stdio.h>
-
-#define NUNA_XML_NONE UINT32_MAX
 
 struct nuna_xml_out_step {
     char type[5];
@@ -58,8 +54,6 @@ struct nuna_xml_writer {
     bool failed, no_memory;
 };
 
-enum nuna_xml_move { NUNA_XML_SENDS, NUNA_XML_RECEIVES, NUNA_XML_LOCAL };
-
 static inline uint32_t nuna_xml_far_end(const struct nuna_plan *plan, uint32_t gpu, uint32_t id)
 {
     const struct nuna_channel *end = &plan->channels[plan->gpus[gpu].channel_at + id];
@@ -76,24 +70,5 @@ static inline uint32_t nuna_xml_lane_count(const struct nuna_xml_writer *w, uint
     const struct nuna_plan_gpu *g = &w->plan->gpus[gpu];
     return w->lane_at[g->tb_at + g->tb_count] - w->lane_at[g->tb_at];
 }
-
-/* Gives every threadblock its lanes. False when the plan cannot be expressed, or without memory. */
-bool nuna_xml_make_lanes(struct nuna_xml_writer *w);
-/* The lane of the threadblock that has this end of a channel. */
-uint32_t nuna_xml_lane_of(const struct nuna_xml_writer *w, uint32_t tb, uint32_t channel,
-                          bool sending);
-
-/* Before the steps of a GPU, and after. */
-void nuna_xml_begin_order(struct nuna_xml_writer *w, uint32_t gpu);
-void nuna_xml_end_order(struct nuna_xml_writer *w, uint32_t gpu);
-/* Adds a step behind what it needs; NULL without memory. */
-struct nuna_xml_out_step *nuna_xml_add_step(struct nuna_xml_writer *w, uint32_t tb, uint32_t lane,
-                                            const char *type, enum nuna_xml_move move);
-/* Threadblocks whose next operation is this barrier: what follows comes after all they have done.
- * `barriers` is [threadblock of the GPU]. */
-void nuna_xml_join(struct nuna_xml_writer *w, uint32_t gpu, const uint32_t *barriers,
-                   uint32_t barrier);
-
-void nuna_xml_print(struct nuna_xml_writer *w, FILE *out);
 
 #endif
