@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""compare.py NUNASIM [--count N] [--seed S]: draws machines and plans, runs NUNASIM and this model, and shows every difference.
+
+The model knows the documents under docs/model only. COUNT and SEED in the environment are the options' defaults.
+"""
+
+import argparse
+import csv
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from fabric import CU, EAST, INJECTED, MEMORY, PORT, WEST, Mesh
+from order import Server
+from pod import Gpu, Pod
+from results import ns
+from simulate import simulate
+from threadblocks import ComputeUnit
+
+COLLECTIVES = ('allgather', 'alltoall', 'reducescatter', 'allreduce')
+UNITS = {'latency': 'ps', 'interval': 'ps', 'step': 'ps', 'lead': 'ps', 'rate': 'B/s', 'size': 'B', 'capacity': 'B'}
+
+
+def divisors(n):
+    return [d for d in range(1, n + 1) if n % d == 0]
+
+
+class Case:
+    def __init__(self, number, seed, kind):
+        self.random = random.Random('%d/%d' % (seed, number))
+        self.number = number
+        self.kind = kind
+        # Where all times are multiples of a large step much happens at one time, and the order at ties shows.
+        self.step = self.random.choice((1, 1, 2000, 10000))
+        self.own_apart = False
+        self.parameters = {}
+        self._machine()
+        self._pod()
+        self._collective()
+        self._policy()
+        if kind.endswith('translated'):
+            self._translation()
+
+    def time(self, low, high):
+        value = self.random.randint(low, high)
+        return -(-value // self.step) * self.step
+
+    def rate(self):
+        if self.step > 1:
+            return self.random.choice((64, 128, 256)) * 10**9
+        return self.random.choice((self.random.randint(20, 600) * 10**9, self.random.randint(2 * 10**10, 6 * 10**11)))
+
+    def _machine(self):
+        r, p = self.random, self.parameters
+        columns = r.choice((1, 2, 3, 4, 5, 6, 6))
+        p['noc.fabric'] = 'uniform' if self.kind.startswith('uniform') else 'mesh'
+        p['noc.columns'] = columns
+        p['noc.rows'] = rows = r.choice((1, 2, 2, 3, 3))
+        p['noc.dies'] = r.choice([d for d in divisors(columns) if d <= 4])
+        p['noc.flit_size'] = r.choice((64, 128, 256, 256, 512, 100) if self.step == 1 else (256, 512))
+        p['noc.control_size'] = r.choice((16, 16, 8, 32, 1) if self.step == 1 else (16, p['noc.flit_size']))
+        p['noc.hop_latency'] = self.time(1, 12000)
+        p['noc.die_crossing_latency'] = r.choice((0, self.time(1, 30000)))
+        p['noc.uniform_latency'] = self.time(1, 200000)
+        for link in ('injection', 'ejection'):
+            p['noc.%s_latency' % link] = self.time(1, 40000)
+            p['noc.%s_rate' % link] = self.rate()
+        p['noc.link_rate'] = self.rate()
+        p['gpu.cus_per_router'] = r.randint(1, 3)
+        p['gpu.max_outstanding'] = r.choice((1, 2, 3, 5, 16, 700))
+        p['gpu.issue_interval'] = self.time(1, 3000)
+        p['gpu.reduce_rate'] = self.rate()
+        p['hbm.stacks'] = r.choice([s for s in range(1, 7) if (s if s % 2 else s // 2) <= columns])
+        p['hbm.channels_per_stack'] = r.randint(1, 6)
+        p['hbm.channel_rate'] = self.rate()
+        p['hbm.access_latency'] = self.time(1, 150000)
+        p['hbm.page_size'] = p['noc.flit_size'] * r.choice((4, 8, 16, 16, 10000))  # whole lines
+        p['scaleup.ports'] = r.choice([2 * n for n in range(1, rows + 1)])
+        p['scaleup.port_rate'] = self.rate()
+        p['scaleup.link_latency'] = self.time(10000, 300000)
+        p['scaleup.switch_latency'] = self.time(0, 200000)
+
+    def _pod(self):
+        r, p = self.random, self.parameters
+        p['pod.gpus'] = gpus = r.randint(2, 5)
+        p['pod.gpus_per_node'] = r.choice(divisors(gpus))
+
+    def _collective(self):
+        r, p = self.random, self.parameters
+        self.ring = 'ring' in self.kind
+        self.collective = r.choice(COLLECTIVES)
+        self.own_apart = self.collective == 'alltoall' and not self.ring and r.random() < 0.3
+        p['collective.channels'] = r.randint(1, 4)
+        p['collective.size'] = r.choice((r.randint(1, 300), r.randint(1, 5000), r.randint(1, 20000)))
+
+    def _policy(self):
+        r, p = self.random, self.parameters
+        policies = {'UA': ('UA',), 'NAR': ('UA+NAR',), 'NUMA': ('NUMA', 'NUMA+NAR'),
+                    'NAP': ('NAP', 'NAP+NAR', 'NAP*', 'NAP*+NAR')}
+        name = next((name for name in ('NAR', 'NUMA', 'NAP') if name in self.kind), 'UA')
+        p['placement.policy'] = policy = r.choice(policies[name])
+        p['placement.nar_domains'] = 1
+        if policy not in ('UA', 'NUMA'):
+            p['placement.nar_domains'] = r.choice([d for d in divisors(p['scaleup.ports']) if d <= p['hbm.stacks']])
+        p['placement.cu_budget'] = r.choice((1, 5, 20, 700))
+
+    def _translation(self):
+        pass
+
+    def write(self, path):
+        sections = {}
+        for key, value in self.parameters.items():
+            if key == 'placement.nar_domains' and self.parameters['placement.policy'] in ('UA', 'NUMA'):
+                continue
+            section, name = key.split('.')
+            unit = UNITS.get(name.rpartition('_')[2], '') if isinstance(value, int) else ''
+            sections.setdefault(section, []).append('  %s: %s%s\n' % (name, value, unit))
+        path.write_text(''.join('%s:\n%s' % (section, ''.join(lines)) for section, lines in sections.items()))
+
+    def simulate(self):
+        return simulate(self.parameters, self.collective, self.ring, self.own_apart)
+
+    def plan(self):
+        options = ['builtin:' + self.collective]
+        if self.ring:
+            options.append('algorithm=ring')
+        if self.own_apart:
+            options.append('own=apart')
+        return ','.join(options)
+
+
+def table(path):
+    with open(path, newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def run(nunasim, case, folder):
+    """What nunasim says: {(table, name): value}."""
+    case.write(folder / 'config.yaml')
+    command = [nunasim, '--config', folder / 'config.yaml', '--plan', case.plan(), '--out', folder / 'out', '--quiet']
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip() or 'exit code %d' % done.returncode)
+    found = {}
+    for column, value in table(folder / 'out' / 'summary.csv')[0].items():
+        found['summary', column] = value
+    for row in table(folder / 'out' / 'store_latency.csv'):
+        found['store_latency', row['from_ns']] = row['stores']
+    for row in table(folder / 'out' / 'links.csv'):
+        if row['bytes'] != '0':
+            found['links', row['gpu'], row['kind'], row['name']] = (row['bytes'], row['busy_ns'], row['max_queue_ns'])
+    for row in table(folder / 'out' / 'placement.csv'):
+        if row['kind'] == 'threadblock':
+            found['threadblock', row['gpu'], row['index']] = row['cu']
+    return found
+
+
+def told(pod):
+    """The same of a run of the model."""
+    found = {}
+    for column, value in pod.results.summary().items():
+        found['summary', column] = value
+    for (first, _), count in pod.results.histogram().items():
+        found['store_latency', ns(first)] = str(count)
+    for gpu in pod.gpus:
+        for (kind, name), server in gpu.queues().items():
+            if server.bytes:
+                found['links', str(gpu.number), kind, name] = (str(server.bytes), ns(server.busy()), ns(server.longest_wait))
+        for t, cu in gpu.placement.cus.items():
+            found['threadblock', str(gpu.number), str(t)] = str(cu)
+    return found
+
+
+def differences(theirs, ours):
+    """In the order of what decides: placement, then times, then queues."""
+    found = []
+    for key in sorted(set(theirs) | set(ours), key=lambda key: (('threadblock', 'summary', 'store_latency', 'links').index(key[0]), key)):
+        a, b = theirs.get(key), ours.get(key)
+        if key[0] == 'summary':
+            if key not in ours:
+                continue
+            if isinstance(b, float):
+                if abs(float(a) - b) <= 0.0011 + 1e-9 * abs(b):
+                    continue
+                b = '%.4f' % b
+        if a != b:
+            found.append('%s: nunasim %s, model %s' % (' '.join(key), a, b))
+    return found
+
+
+def swapped(order, a, b):
+    """`order` with the class of what came in direction a and b exchanged."""
+    return {a: b, b: a}.get(order, order)
+
+
+def perturbations():
+    """Rules of the model, each changed a little: name, and what to replace by what. A comparison that sees none of them proves
+    nothing."""
+    access, reach, take = Gpu.access, Mesh._reach, Server.take
+    load = ComputeUnit._load
+
+    def a_picosecond_later(self, now, stack, channel, size, handler, *args):
+        access(self, now, stack, channel, size, lambda at, *rest: self.events.local(at + 1, handler, *rest), *args)
+
+    def cu_last(self, time, router, came, packet):
+        reach(self, time, router, swapped(came, INJECTED + CU, INJECTED + PORT), packet)
+
+    def straight_on_last(self, time, router, came, packet):
+        reach(self, time, router, swapped(swapped(came, EAST, INJECTED + PORT), WEST, INJECTED + MEMORY), packet)
+
+    def forgetful(self, now, size):
+        start = take(self, now, size)
+        self.remainder = 0
+        return start
+
+    def thrifty(self, now, size):
+        if self.free_at < now:
+            self.free_at = now
+        return take(self, now, size)
+
+    def same_threadblock(self, now):
+        load(self, now)
+        if len(self.loading) > 1 and not self.half_loaded:
+            self.loading.rotate(1)
+
+    return (
+        ('memory one picosecond slower', Gpu, 'access', a_picosecond_later),
+        ('at ties, ports before compute units', Mesh, '_reach', cu_last),
+        ('at ties, injected before what comes along', Mesh, '_reach', straight_on_last),
+        ('remainders dropped', Server, 'take', forgetful),
+        ('remainders kept by idle servers', Server, 'take', thrifty),
+        ('messages of the farthest GPU first', Pod, 'message_rank', lambda self, a, b: -self.order.diff(a, b)),
+        ('threadblocks load one after the other', ComputeUnit, '_load', same_threadblock),
+    )
+
+
+def unseen(compared):
+    """Names of the perturbed rules that no case shows. compared: [(case, what nunasim says), ...]."""
+    found = []
+    for name, owner, attribute, changed in perturbations():
+        kept = getattr(owner, attribute)
+        setattr(owner, attribute, changed)
+        try:
+            if not any(differences(theirs, told(case.simulate())) for case, theirs in compared):
+                found.append(name)
+        finally:
+            setattr(owner, attribute, kept)
+    return found
+
+
+KINDS = ('allpairs UA', 'ring UA', 'allpairs NAR', 'ring NAR', 'allpairs NUMA', 'allpairs NAP', 'ring NAP', 'uniform allpairs UA')
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument('nunasim')
+    options.add_argument('--count', type=int, default=int(os.environ.get('COUNT', 120)))
+    options.add_argument('--seed', type=int, default=int(os.environ.get('SEED', 1)))
+    options.add_argument('--only', type=int, help='the case of this number')
+    options.add_argument('--kind', help='cases of this kind only')
+    options.add_argument('--keep', help='folder that keeps the files of a case')
+    options = options.parse_args()
+    cases, failed, compared = Counter(), Counter(), []
+    kinds = [kind for kind in KINDS if options.kind in (None, kind)]
+    numbers = range(options.count) if options.only is None else [options.only]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(options.keep or folder)
+        for number in numbers:
+            case = Case(number, options.seed, kinds[number % len(kinds)])
+            cases[case.kind] += 1
+            try:
+                theirs = run(options.nunasim, case, folder)
+            except RuntimeError as error:
+                failed[case.kind] += 1
+                print('case %d, %s: %s' % (number, case.kind, error))
+                continue
+            compared.append((case, theirs))
+            found = differences(theirs, told(case.simulate()))
+            if found:
+                failed[case.kind] += 1
+                print('case %d, %s, %s: %d differences' % (number, case.kind, case.plan(), len(found)))
+                for line in found[:12]:
+                    print('  ' + line)
+    for kind in kinds:
+        print('%-24s %4d machines, %d differ' % (kind, cases[kind], failed[kind]))
+    # With fewer cases than these chance decides what shows.
+    blind = unseen(compared) if len(compared) >= 40 else []
+    for name in blind:
+        print('the comparison itself: no case shows the perturbed rule "%s"' % name)
+    return 1 if failed or blind else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
