@@ -77,26 +77,4 @@ void nuna_host_begin(struct nuna_host *host);
 void nuna_host_handle(struct nuna_host *host, struct nuna_event event);
 uint32_t nuna_host_deliver(struct nuna_host *host, const struct nuna_message *message);
 
-/* ---- results ---- */
-
-struct nuna_host_outcome {
-    struct nuna_host_request request;
-    const char *engine; /* the one that carried it out */
-    bool complete;
-    nuna_time begin; /* its start, or the end of its predecessor in the stream if that is later */
-    nuna_time time;  /* from there to when the application goes on; of a background, to the last
-                        arrival */
-    uint64_t bytes;  /* arrived; of a background, by then */
-    uint64_t chunks;
-    const uint64_t *path_bytes; /* [GPU]: by the PCIe link they crossed; of whole chunks */
-};
-/* `gpus` [GPU] are the GPUs' sides. */
-void nuna_host_outcome(const struct nuna_host *host, const struct nuna_host_gpu *gpus,
-                       uint32_t transfer, struct nuna_host_outcome *ret);
-
-/* CPU time of the managers' threads over the time of the longest transfer, in thousandths of a
- * core: synchronisation threads spin while chunks are outstanding, transfer threads work while they
- * launch. Source: MMA section 5.3, CPU overhead. */
-uint64_t nuna_host_cpu_millicores(const struct nuna_host *host, nuna_time elapsed);
-
 #endif

@@ -109,13 +109,18 @@ static bool transfers_done(void *model)
     return ((struct nuna_host_sim *)model)->host.unfinished == 0;
 }
 
+struct nuna_host_view nuna_host_sim_view(const struct nuna_host_sim *sim)
+{
+    return nuna_host_view_of(&sim->host, sim->gpus);
+}
+
 static void report_progress(void *model, nuna_time now)
 {
     const struct nuna_host_sim *sim = model;
+    const struct nuna_host_view view = nuna_host_sim_view(sim);
     uint64_t bytes = 0, requested = 0;
-    for (uint32_t t = 0; t < sim->host.transfer_count; t++) {
-        struct nuna_host_outcome outcome;
-        nuna_host_outcome(&sim->host, sim->gpus, t, &outcome);
+    for (uint32_t t = 0; t < view.transfers; t++) {
+        const struct nuna_host_outcome outcome = nuna_host_outcome(view, t);
         if (!outcome.request.background) {
             bytes += outcome.bytes;
             requested += outcome.request.bytes;
@@ -156,14 +161,4 @@ nuna_time nuna_host_sim_now(const struct nuna_host_sim *sim)
 uint64_t nuna_host_sim_events(const struct nuna_host_sim *sim)
 {
     return nuna_kernel_events(sim->kernel);
-}
-
-const struct nuna_host *nuna_host_sim_host(const struct nuna_host_sim *sim)
-{
-    return &sim->host;
-}
-
-const struct nuna_host_gpu *nuna_host_sim_gpu_sides(const struct nuna_host_sim *sim)
-{
-    return sim->gpus;
 }

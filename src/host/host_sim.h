@@ -3,6 +3,7 @@
 #define NUNA_HOST_HOST_SIM_H
 
 #include "host/host.h"
+#include "host/result.h"
 #include <signal.h>
 
 struct nuna_host_sim;
@@ -11,16 +12,6 @@ enum nuna_host_status {
     NUNA_HOST_COMPLETE,
     NUNA_HOST_INTERRUPTED,
     NUNA_HOST_STUCK, /* nothing is left to happen and a transfer is not done */
-};
-
-/* Resources of the server, for links.csv. */
-struct nuna_host_resource {
-    const char *kind; /* "dram", "pcie_down", ... */
-    char name[48];    /* "socket 0", "gpu3" */
-    uint64_t bytes;   /* of transfers, both ways where they share it */
-    nuna_time busy;   /* sum over its `lanes` */
-    uint32_t lanes;   /* ports of a GPU; else 1 */
-    const struct nuna_timeline *timeline;
 };
 
 /* Builds the server of params->pod.gpus GPUs. `params` must outlive it. NULL on lack of memory. */
@@ -44,13 +35,7 @@ bool nuna_host_sim_run(struct nuna_host_sim *sim, const volatile sig_atomic_t *s
 nuna_time nuna_host_sim_now(const struct nuna_host_sim *sim); /* last event */
 uint64_t nuna_host_sim_events(const struct nuna_host_sim *sim);
 
-/* The parts, for reports. */
-const struct nuna_host *nuna_host_sim_host(const struct nuna_host_sim *sim);
-const struct nuna_host_gpu *nuna_host_sim_gpu_sides(const struct nuna_host_sim *sim); /* [GPU] */
-
-/* Calls `visit` for every resource in a fixed order; stops early when it returns false. */
-typedef bool nuna_host_visit(void *context, const struct nuna_host_resource *resource);
-bool nuna_host_visit_all(const struct nuna_host *host, const struct nuna_host_gpu *gpus,
-                         nuna_host_visit *visit, void *context);
+/* What came of it; valid as long as the simulation. */
+struct nuna_host_view nuna_host_sim_view(const struct nuna_host_sim *sim);
 
 #endif

@@ -45,9 +45,9 @@ void nuna_sim_destroy(struct nuna_sim *sim)
     free(sim);
 }
 
-const struct nuna_transfers *nuna_sim_transfers(const struct nuna_sim *sim)
+struct nuna_host_view nuna_sim_transfers(const struct nuna_sim *sim)
 {
-    return sim->transfers;
+    return nuna_host_view_of(&sim->transfers->host, sim->transfers->gpus);
 }
 
 static void run_lp(void *model, uint32_t lp, nuna_time end)

@@ -5,11 +5,11 @@
 #include "collectives/plan/plan.h"
 #include "core/error.h"
 #include "core/params.h"
+#include "host/result.h"
 #include "pod/options.h"
 #include "pod/result.h"
 
 struct nuna_sim;
-struct nuna_transfers;
 
 /* Builds the pod. `params` and `plan` must outlive the simulation; plan->gpu_count is the number of
  * GPUs. The plan must have passed nuna_plan_check. */
@@ -21,7 +21,7 @@ void nuna_sim_destroy(struct nuna_sim *sim);
  * interruption is a result. */
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err);
 
-/* The host transfers, or NULL. */
-const struct nuna_transfers *nuna_sim_transfers(const struct nuna_sim *sim);
+/* What came of the host transfers, of a simulation that has some. */
+struct nuna_host_view nuna_sim_transfers(const struct nuna_sim *sim);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "core/config.h"
 #include "host/engine.h"
-#include "host/host_report.h"
+#include "host/host_sim.h"
+#include "host/report.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -68,10 +69,7 @@ static inline void scene_run(struct scene *scene)
 
 static inline struct nuna_host_outcome scene_outcome(const struct scene *scene, uint32_t transfer)
 {
-    struct nuna_host_outcome outcome;
-    nuna_host_outcome(nuna_host_sim_host(scene->sim), nuna_host_sim_gpu_sides(scene->sim), transfer,
-                      &outcome);
-    return outcome;
+    return nuna_host_outcome(nuna_host_sim_view(scene->sim), transfer);
 }
 
 static inline void scene_end(struct scene *scene)

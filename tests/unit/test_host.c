@@ -359,7 +359,7 @@ Test(host, cores_follow_the_links_in_use)
         scene_add(&scene, "h2d:500MB:gpu0");
         scene_run(&scene);
         double cores =
-            (double)nuna_host_cpu_millicores(nuna_host_sim_host(scene.sim), scene.elapsed) / 1e3;
+            (double)nuna_host_cpu_millicores(nuna_host_sim_view(scene.sim), scene.elapsed) / 1e3;
         cr_assert_leq(cores, (double)relays + 1);
         cr_assert_gt(cores, 0.85 * ((double)relays + 1), "%" PRId64 " relays: %f", relays, cores);
         scene_end(&scene);

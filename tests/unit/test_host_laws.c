@@ -203,7 +203,7 @@ static void check_conservation(struct scene *scene)
         bytes += sum;
         relayed += sum - outcome.path_bytes[outcome.request.gpu];
     }
-    nuna_host_visit_all(view.host, view.gpus, collect, &sums);
+    nuna_host_visit_all(view, collect, &sums);
     cr_assert_gt(sums.resources, 40);
     cr_assert_eq(sums.dram, bytes);
     cr_assert_eq(sums.far, sums.socket_link);

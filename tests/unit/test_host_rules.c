@@ -20,7 +20,7 @@ static uint64_t served(const struct scene *scene, const char *kind, const char *
 {
     struct nuna_host_view view = nuna_host_sim_view(scene->sim);
     struct named named = {kind, name, UINT64_MAX};
-    nuna_host_visit_all(view.host, view.gpus, find, &named);
+    nuna_host_visit_all(view, find, &named);
     cr_assert_neq(named.bytes, UINT64_MAX, "no %s of %s", kind, name);
     return named.bytes;
 }
@@ -194,7 +194,7 @@ Test(host_rules, cores_count_launching_and_waiting_once)
     scene_add(&scene, "h2d:30MB:gpu0");
     scene_run(&scene);
     nuna_time idle = (nuna_time)(p->host.callback_time + p->host.setup_time + p->host.poll_time);
-    cr_assert_eq(nuna_host_cpu_millicores(nuna_host_sim_host(scene.sim), scene.elapsed),
+    cr_assert_eq(nuna_host_cpu_millicores(nuna_host_sim_view(scene.sim), scene.elapsed),
                  (scene.elapsed - idle) * 1000 / scene.elapsed);
     scene_end(&scene);
 }

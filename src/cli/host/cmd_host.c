@@ -5,6 +5,7 @@
 #include "cli/host/options.h"
 #include "cli/host/screen.h"
 #include "core/units.h"
+#include "host/host_sim.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +138,7 @@ static bool write_file(const struct host_run *run, const char *name,
                        const struct nuna_host_sim *sim, nuna_time elapsed, struct nuna_error *err)
 {
     struct nuna_output_file file;
+    struct nuna_csv csv;
     struct nuna_host_view view = nuna_host_sim_view(sim);
     bool written;
     if (!nuna_output_open(run->out, name, &file, err))
@@ -148,10 +150,10 @@ static bool write_file(const struct host_run *run, const char *name,
     else if (strcmp(name, "links.csv") == 0)
         written = nuna_host_report_links(file.stream, view, elapsed);
     else if (strcmp(name, "utilisation.csv") == 0)
-        written = nuna_host_report_timeline(file.stream, view, elapsed);
+        written = nuna_host_report_utilisation(file.stream, view, elapsed);
     else
-        written = nuna_host_report_summary_head(file.stream) &&
-                  nuna_host_report_summary(file.stream, view, elapsed);
+        written = nuna_host_report_summary_head(file.stream, &csv) &&
+                  nuna_host_report_summary(&csv, view, elapsed);
     return nuna_output_close(&file, written, err);
 }
 
@@ -183,13 +185,13 @@ static int run_once(struct host_run *run)
     return written ? code : nuna_cli_report(&err);
 }
 
-static int sweep_size(struct host_run *run, uint64_t bytes, FILE *csv)
+static int sweep_size(struct host_run *run, uint64_t bytes, const struct nuna_csv *csv)
 {
     struct nuna_host_sim *sim = NULL;
     nuna_time elapsed = 0;
     set_sizes(run, bytes);
     int code = simulate(run, &sim, &elapsed);
-    if ((code == NUNA_EXIT_OK || code == NUNA_EXIT_INCOMPLETE) && csv)
+    if ((code == NUNA_EXIT_OK || code == NUNA_EXIT_INCOMPLETE) && run->out)
         nuna_host_report_summary(csv, nuna_host_sim_view(sim), elapsed);
     if (code == NUNA_EXIT_OK && !run->quiet)
         nuna_print_sweep_row(nuna_host_sim_view(sim), bytes);
@@ -201,25 +203,26 @@ static int sweep_size(struct host_run *run, uint64_t bytes, FILE *csv)
 static int run_sweep(struct host_run *run)
 {
     struct nuna_error err;
-    struct nuna_output_file csv = {.stream = NULL}, config;
+    struct nuna_output_file summary, config;
+    struct nuna_csv csv;
     int code = NUNA_EXIT_OK;
     if (run->out) {
-        if (!nuna_output_open(run->out, "summary.csv", &csv, &err))
+        if (!nuna_output_open(run->out, "summary.csv", &summary, &err))
             return nuna_cli_report(&err);
-        nuna_host_report_summary_head(csv.stream);
+        nuna_host_report_summary_head(summary.stream, &csv);
     }
     if (!run->quiet)
         nuna_print_sweep_head(&run->plan);
     for (uint64_t bytes = run->sweep_from;; bytes *= 2) {
         uint64_t size = bytes < run->sweep_to ? bytes : run->sweep_to;
-        code = sweep_size(run, size, csv.stream);
+        code = sweep_size(run, size, &csv);
         if (code != NUNA_EXIT_OK || size == run->sweep_to)
             break;
     }
     if (!run->out)
         return code;
     bool ran = code == NUNA_EXIT_OK || code == NUNA_EXIT_INCOMPLETE;
-    bool written = nuna_output_close(&csv, ran && !ferror(csv.stream), &err);
+    bool written = nuna_output_close(&summary, ran && !ferror(summary.stream), &err);
     if (!ran)
         return code; /* told already, and nothing half-written */
     static const char *const single[] = {"links.csv", "paths.csv", "utilisation.csv"};

@@ -4,7 +4,7 @@
 
 #include "cli/common/options.h"
 #include "core/config.h"
-#include "host/host_report.h"
+#include "host/host.h"
 
 struct nuna_host_options {
     struct nuna_opt_list transfers, backgrounds;

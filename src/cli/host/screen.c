@@ -34,17 +34,16 @@ void nuna_print_transfers(struct nuna_host_view view, nuna_time elapsed)
 {
     printf("%-18s %-10s %12s %14s %12s   %s\n", "transfer", "engine", "bytes", "time", "GB/s",
            "by PCIe link of");
-    for (uint32_t t = 0; t < view.host->transfer_count; t++) {
-        struct nuna_host_outcome outcome;
-        nuna_host_outcome(view.host, view.gpus, t, &outcome);
-        print_outcome(&outcome, view.host->shape->gpus);
+    for (uint32_t t = 0; t < view.transfers; t++) {
+        const struct nuna_host_outcome outcome = nuna_host_outcome(view, t);
+        print_outcome(&outcome, view.gpu_count);
     }
     struct nuna_host_resource busiest = {.kind = ""};
     uint64_t share = nuna_host_busiest(view, elapsed, &busiest);
     if (share > 0)
         printf("\nbinding   %s of %s, %.1f %% busy\n", busiest.kind, busiest.name,
                (double)share / 1e4);
-    uint64_t cores = nuna_host_cpu_millicores(view.host, elapsed);
+    uint64_t cores = nuna_host_cpu_millicores(view, elapsed);
     if (cores > 0)
         printf("CPU       %.1f cores busy with launching and waiting\n", (double)cores / 1e3);
 }
@@ -64,9 +63,8 @@ void nuna_print_sweep_row(struct nuna_host_view view, uint64_t bytes)
 {
     char size[48];
     printf("%12s", nuna_units_format((int64_t)bytes, NUNA_Q_SIZE, "", size, sizeof size));
-    for (uint32_t t = 0; t < view.host->transfer_count; t++) {
-        struct nuna_host_outcome outcome;
-        nuna_host_outcome(view.host, view.gpus, t, &outcome);
+    for (uint32_t t = 0; t < view.transfers; t++) {
+        const struct nuna_host_outcome outcome = nuna_host_outcome(view, t);
         printf(" %18.3f", (double)nuna_host_bandwidth(outcome.bytes, outcome.time) / 1e3);
     }
     printf("\n");

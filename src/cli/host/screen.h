@@ -2,7 +2,8 @@
 #ifndef NUNA_CLI_HOST_SCREEN_H
 #define NUNA_CLI_HOST_SCREEN_H
 
-#include "host/host_report.h"
+#include "host/host.h"
+#include "host/report.h"
 
 /* Of transfers that are done. */
 void nuna_print_transfers(struct nuna_host_view view, nuna_time elapsed);

@@ -52,8 +52,8 @@ static int run_whole(struct nuna_run *run)
                                                                : result.simulated_gpus);
     if (!run->options.quiet && run->transfers.request_count > 0) {
         printf("\n");
-        nuna_print_transfers(nuna_run_transfers(run),
-                             nuna_host_elapsed(nuna_run_transfers(run), result.drained));
+        const struct nuna_host_view transfers = nuna_sim_transfers(run->sim);
+        nuna_print_transfers(transfers, nuna_host_elapsed(transfers, result.drained));
         printf("\n");
     }
     if (!nuna_run_write(run, &result, &err))

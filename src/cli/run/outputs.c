@@ -1,6 +1,7 @@
 /* The files of a run. */
 #include "cli/run/outputs.h"
 #include "cli/common/output_dir.h"
+#include "host/report.h"
 #include "pod/report/links.h"
 #include "pod/report/placement.h"
 #include "pod/report/round_trip.h"
@@ -8,7 +9,6 @@
 #include "pod/report/tlb.h"
 #include "pod/report/translation.h"
 #include "pod/report/translation_trace.h"
-#include "pod/transfers.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -75,24 +75,19 @@ static bool write_translation(struct nuna_run *run, const struct nuna_result *re
     return true;
 }
 
-struct nuna_host_view nuna_run_transfers(const struct nuna_run *run)
-{
-    const struct nuna_transfers *transfers = nuna_sim_transfers(run->sim);
-    return (struct nuna_host_view){&transfers->host, transfers->gpus};
-}
-
 static bool write_transfers(const struct nuna_run *run, const struct nuna_result *result,
                             struct nuna_error *err)
 {
     struct nuna_output_file file;
+    struct nuna_csv csv;
     if (run->transfers.request_count == 0)
         return true;
-    struct nuna_host_view view = nuna_run_transfers(run);
+    struct nuna_host_view view = nuna_sim_transfers(run->sim);
     nuna_time elapsed = nuna_host_elapsed(view, result->drained);
     if (!nuna_output_open(run->out, transfer_files[0], &file, err) ||
         !nuna_output_close(&file,
-                           nuna_host_report_summary_head(file.stream) &&
-                               nuna_host_report_summary(file.stream, view, elapsed),
+                           nuna_host_report_summary_head(file.stream, &csv) &&
+                               nuna_host_report_summary(&csv, view, elapsed),
                            err) ||
         !nuna_output_open(run->out, transfer_files[1], &file, err) ||
         !nuna_output_close(&file, nuna_host_report_links(file.stream, view, elapsed), err))

@@ -7,6 +7,4 @@
 /* Writes every file of the run and, unless it is quiet, their names. */
 bool nuna_run_write(struct nuna_run *run, const struct nuna_result *result, struct nuna_error *err);
 
-struct nuna_host_view nuna_run_transfers(const struct nuna_run *run);
-
 #endif

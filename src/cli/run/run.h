@@ -5,7 +5,6 @@
 #include "cli/common/options.h"
 #include "cli/host/options.h"
 #include "core/config.h"
-#include "host/host_report.h"
 #include "pod/report/summary.h"
 #include "pod/sim.h"
 
