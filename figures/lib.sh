@@ -3,13 +3,18 @@
 # `only`, the figures.
 # shellcheck shell=bash
 
-# What the caller takes: --only, and --full if it has set `full`; then the output folder. Its leading comment is the help.
+# What the caller takes: --only, and --full and --quick if it has set `full` and `quick`; then the output folder. Its
+# leading comment is the help.
 while [ $# -gt 0 ]; do
   case $1 in
     --full)
       [ -n "${full+known}" ] || { echo "$0: unknown option $1" >&2; exit 2; }
       # shellcheck disable=SC2034 # the caller's
       full=1 ;;
+    --quick)
+      [ -n "${quick+known}" ] || { echo "$0: unknown option $1" >&2; exit 2; }
+      # shellcheck disable=SC2034 # the caller's
+      quick=1 ;;
     --only) only=${2:?--only needs figures, such as 9,11}; shift ;;
     -h | --help) awk 'NR > 1 && !/^#/ { exit } NR > 1' "$0"; exit 0 ;;
     -*) echo "$0: unknown option $1" >&2; exit 2 ;;

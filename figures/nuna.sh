@@ -1,11 +1,11 @@
 #!/bin/bash
 # Figures 9 to 14 of the NUNA study (arXiv 2608.00867): one CSV and one plot (SVG, PNG) each.
-#   figures/nuna.sh [--full] [--only 9,11] [OUT]     default OUT: out/figures-nuna
+#   figures/nuna.sh [--full|--quick] [--only 9,11] [OUT]     default OUT: out/figures-nuna
 # Fast points by default (minutes); --full is the whole matrix of figure 9: 7 configurations, 3 collectives, 6 pods,
-# 100 kB to 1 GB (under an hour on two cores). Stopped runs are resumed.
+# 100 kB to 1 GB (under an hour on two cores); --quick leaves of it what takes seconds. Stopped runs are resumed.
 # NUNASIM: the program; JOBS: runs side by side.
 set -euo pipefail
-full=
+full= quick=
 only=9,10,11,12,13,14
 out=out/figures-nuna
 # shellcheck source-path=SCRIPTDIR
@@ -13,17 +13,19 @@ out=out/figures-nuna
 
 collectives="allgather allreduce alltoall"
 pods="2 4 8 16 32 64"
+[ -z "$quick" ] || { collectives=allgather pods=8; }
 routed="UA UA+NAR NUMA+NAR NAP+NAR"
 [ -z "$full" ] || routed="UA UA+NAR NUMA NUMA+NAR NAP* NAP NAP+NAR"
 all="UA UA+NAR NUMA NUMA+NAR NAP* NAP*+NAR NAP NAP+NAR"
 sizes9() { # of a pod
   local sizes="100kB 1MB"
-  [ -z "$full$([ "$1" -gt 4 ] || echo small)" ] || sizes+=" 10MB"
+  [ -n "$quick" ] || [ -z "$full$([ "$1" -gt 4 ] || echo small)" ] || sizes+=" 10MB"
   echo "$sizes"
 }
 large9=
 [ -z "$full" ] || large9="100MB 1GB"
 sizes12="100kB 300kB 1MB 3MB 10MB 30MB 100MB"
+[ -z "$quick" ] || sizes12="100kB 1MB"
 [ -z "$full" ] || sizes12+=" 300MB 1GB"
 gemm_sizes="0 100 150 200 250 300 350 400 500 600 700 800 1000"
 [ -z "$full" ] || gemm_sizes+=" 1500 2000 3000"

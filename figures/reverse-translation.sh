@@ -2,11 +2,12 @@
 # Figures 4 to 11 of the reverse translation study (arXiv 2604.02473), what the two mitigations that it proposes gain
 # (figure m), and reverse translation on the multi-die GPU of the NUNA study (figure x): one CSV and one plot (SVG,
 # PNG) each.
-#   figures/reverse-translation.sh [--full] [--only 4,6,m] [OUT]     default OUT: out/figures-reverse-translation
-# Fast points by default (a quarter of an hour); --full goes up to 4 GB for every pod. Stopped runs are resumed.
+#   figures/reverse-translation.sh [--full|--quick] [--only 4,6,m] [OUT]     default OUT: out/figures-reverse-translation
+# Fast points by default (a quarter of an hour); --full goes up to 4 GB for every pod, --quick takes
+# seconds. Stopped runs are resumed.
 # NUNASIM: the program; JOBS: runs side by side.
 set -euo pipefail
-full=
+full= quick=
 only=4,5,6,7,8,9,10,11,m,x
 out=out/figures-reverse-translation
 # shellcheck source-path=SCRIPTDIR
@@ -18,11 +19,13 @@ pods="8 16 32 64"
 sizes4() { # of a pod
   local sizes="1MB 2MB 4MB 8MB 16MB 32MB 64MB"
   [ "$1" -gt 16 ] || sizes+=" 256MB"
+  [ -z "$quick" ] || sizes="1MB 4MB"
   [ -z "$full" ] || sizes="1MB 2MB 4MB 8MB 16MB 32MB 64MB 256MB 1GB 4GB"
   echo "$sizes"
 }
 l2_sizes="16 32 64 512 32768"
 sizes11="1MB 4MB 16MB 64MB"
+[ -z "$quick" ] || sizes11=1MB
 [ -z "$full" ] || sizes11+=" 256MB 1GB 4GB"
 
 # pod ID GPUS SIZE ARGS...: a run of the study's pod.
@@ -77,10 +80,12 @@ ways=(
 sizes_m() { # of a pod
   local sizes="1MB 4MB 16MB"
   [ "$1" -gt 16 ] && [ -z "$full" ] || sizes+=" 64MB"
+  [ -z "$quick" ] || sizes=1MB
   echo "$sizes"
 }
 leads="0ns 250ns 500ns 1us 1500ns 2us 3us"
 parts="0 25 50 75 100"
+[ -z "$quick" ] || parts=
 settings() { # A=B ...: as --set arguments
   local setting
   for setting; do printf -- ' --set %s' "$setting"; done
