@@ -7,7 +7,7 @@ if wanted N1 N2; then
   add n2-12 "${gather[@]}" --policy NAP+NAR --nar 12
   add n2-4 "${gather[@]}" --policy NAP+NAR --nar 4
 fi
-if wanted N6; then
+if [ -n "$full" ] && wanted N6; then # some granularities do not fold
   for c in 1 2 4; do for p in UA UA+NAR NAP+NAR; do
     add "n6-$p-$c" --gpus 64 --size 10MB --plan "builtin:allgather,channels=$c" --policy "$p"
   done; done
