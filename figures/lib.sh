@@ -49,7 +49,7 @@ export verb=
 # finished ID: the run is there, and went to its end.
 finished() {
   [ -f "$out/runs/$1/summary.csv" ] &&
-    [ "$(awk -f "$here/../tools/csv.awk" -v mode=pick -v names=status "$out/runs/$1/summary.csv")" = ok ]
+    ! awk -f "$here/../tools/csv.awk" -v mode=pick -v names=status "$out/runs/$1/summary.csv" | grep -qvx ok
 }
 
 # add ID ARGS...: one run; its results go to $out/runs/ID.
@@ -69,7 +69,7 @@ run_all() {
   # shellcheck disable=SC2016 # the inner shell expands
   xargs -a "$list" -d '\n' -P "$jobs" -I{} bash -c '
     set -f; set -- {}; id=$1; shift
-    "$nunasim" $verb --quiet --out "$out/runs/$id" "$@" || echo "failed: $*" >&2'
+    "$nunasim" $verb --quiet --out "$out/runs/$id" "$@" || { echo "failed: $*" >&2; rm -f "$out/runs/$id/summary.csv"; }'
   : >"$list"
 }
 

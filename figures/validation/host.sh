@@ -125,7 +125,7 @@ row M7 'with traffic' 1 5 "$(calc %.3f '$1 / $2' "$(cell host-fig10.csv with_bac
 relayed() { # ID: per cent that GPU 3 carries
   [ ! -f "$out/runs/$1/paths.csv" ] || awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    $at["gpu"] == 3 && $at["transfer"] == 0 { printf "%.1f", $at["share"] * 100; exit }' "$out/runs/$1/paths.csv"
+    $at["gpu"] == "gpu3" && $at["transfer"] == 0 { printf "%.1f", $at["share"] * 100; exit }' "$out/runs/$1/paths.csv"
 }
 row M7 "a contended relay's share over its share alone" '<1' '' "$(calc %.3f '$1 / $2' "$(relayed m7-contended)" "$(relayed m7-alone)")"
 row M7 'two flows in one process, GB/s each; native has 53.6' '>53.6' '' "$(cell host-fig9.csv first 'gpu0 and gpu1 shared')"

@@ -151,7 +151,7 @@ for way in pretranslate-L2 pretranslate-L1; do
 done
 
 for g in $pods; do
-  row R8 "$g GPUs: most live pages" "<=$g" '' "$(table rt-fig5.csv "&& \$1 == $g { most = max(most, \$6) } END { if (most) print most }")"
+  row R8 "$g GPUs: most live pages" "<=$g" '' "$(table rt-fig5.csv "&& \$1 == $g { most = max(most, \$7) } END { if (most) print most }")"
 done
 
 for page in 4KiB 2MiB; do for r in UA:1 UA+NAR:2 UA+NAR:4 UA+NAR:12 NAP+NAR:2 NAP+NAR:4 NAP+NAR:12; do
