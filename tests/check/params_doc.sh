@@ -9,7 +9,7 @@ set -euo pipefail
 diff "$2/docs/parameters.md" "$tmp/parameters.md" ||
   bad 'write it anew: nunasim params --markdown >docs/parameters.md'
 # Policies have a table of their own, which says what each is made of.
-tr '\n' ' ' <"$tmp/parameters.md" | sed -nE 's/.*`placement\.policy` \([^;]*; ([^)]*)\).*/\1/p' | tr -d '` ' | tr ',' '\n' \
+tr '\n' ' ' <"$tmp/parameters.md" | sed -nE 's/.*`placement\.policy` \([^;]*; ([^)]*)\).*/\1/p' | tr -d '` ' | tr ',' '\n' | awk 1 \
   >"$tmp/policies"
 [ "$(wc -l <"$tmp/policies")" -gt 1 ] || bad 'no policies in the table of parameters'
 while IFS= read -r policy; do
