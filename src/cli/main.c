@@ -1,4 +1,5 @@
 #include "cli/cmd_check.h"
+#include "cli/cmd_columns.h"
 #include "cli/cmd_completion.h"
 #include "cli/cmd_help.h"
 #include "cli/cmd_latency_map.h"
@@ -14,8 +15,9 @@
 #include <string.h>
 
 static const struct nuna_verb *const verb_table[] = {
-    &nuna_verb_run,  &nuna_verb_plan,        &nuna_verb_check,      &nuna_verb_params,
-    &nuna_verb_host, &nuna_verb_latency_map, &nuna_verb_completion, &nuna_verb_help_on,
+    &nuna_verb_run,         &nuna_verb_plan,       &nuna_verb_check,
+    &nuna_verb_params,      &nuna_verb_columns,    &nuna_verb_host,
+    &nuna_verb_latency_map, &nuna_verb_completion, &nuna_verb_help_on,
 };
 static const struct nuna_verbs verbs = {verb_table, sizeof verb_table / sizeof verb_table[0]};
 

@@ -142,6 +142,8 @@ expect 2 'plan: --gpus is missing, expected e.g. nunasim plan allgather --gpus 8
 expect 2 'unknown option --mark, --help lists the options' params --mark
 expect 2 'params: unknown section "nok", did you mean noc?' params nok
 expect 2 'params: unknown section "frobnicate"; nunasim params lists them' params frobnicate
+expect 2 'columns: no file "link.csv" is written, did you mean links.csv?' columns link.csv
+expect 2 'columns: no file "x" is written; nunasim columns lists them' columns x
 expect 2 '--markdown: prints every section, expected none' params --markdown noc
 expect 2 'missing.yaml: cannot open: No such file or directory' latency-map --config missing.yaml
 code=0
