@@ -1,4 +1,7 @@
-#include "core/config_internal.h"
+#include "core/config.h"
+#include "core/config_keys.h"
+#include "core/config_state.h"
+#include "core/config_yaml.h"
 #include "core/text.h"
 #include "core/units.h"
 
@@ -55,14 +58,6 @@ bool nuna_config_is_set(const struct nuna_config *config, const char *key)
 {
     size_t param = nuna_config_find_key(key);
     return param != NUNA_NO_PARAM && config->origins[param].name != NULL;
-}
-
-int64_t nuna_config_value(const struct nuna_config *config, size_t param)
-{
-    const char *field = (const char *)&config->params + nuna_param_table[param].offset;
-    int64_t value;
-    memcpy(&value, field, sizeof(value));
-    return value;
 }
 
 static bool check_range(const struct nuna_param_desc *row, int64_t value, const char *text,

@@ -1,5 +1,7 @@
 /* What needs the whole configuration: checks across values, and writing it all down. */
-#include "core/config_internal.h"
+#include "core/config.h"
+#include "core/config_keys.h"
+#include "core/config_state.h"
 #include "core/units.h"
 
 #include <inttypes.h>
@@ -167,7 +169,7 @@ static size_t write_value(const struct nuna_config *config, size_t param, char *
     const struct nuna_param_desc *row = &nuna_param_table[param];
     char value[64];
 
-    nuna_units_format(nuna_config_value(config, param), row->quantity, row->words, value,
+    nuna_units_format(nuna_param_value(&config->params, param), row->quantity, row->words, value,
                       sizeof(value));
     return (size_t)snprintf(line, size, "  %s: %s", row->field, value);
 }

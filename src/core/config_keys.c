@@ -1,5 +1,6 @@
 /* Looking keys up in the table, and helping when they are not there. */
-#include "core/config_internal.h"
+#include "core/config_keys.h"
+#include "core/params.h"
 #include "core/text.h"
 
 #include <stdio.h>

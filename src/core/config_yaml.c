@@ -1,5 +1,5 @@
 /* From a file to a flat list of `section.field: value` entries; meaning is config.c's business. */
-#include "core/config_internal.h"
+#include "core/config_yaml.h"
 #include "core/text.h"
 
 #include <errno.h>

@@ -34,6 +34,13 @@ void nuna_params_defaults(struct nuna_params *params)
     }
 }
 
+int64_t nuna_param_value(const struct nuna_params *params, size_t param)
+{
+    int64_t value;
+    memcpy(&value, (const char *)params + nuna_param_table[param].offset, sizeof value);
+    return value;
+}
+
 char *nuna_params_format(const struct nuna_params *params, const char *key, char *buffer,
                          size_t size)
 {
@@ -43,9 +50,8 @@ char *nuna_params_format(const struct nuna_params *params, const char *key, char
         if (strncmp(key, row->section, length) != 0 || key[length] != '.' ||
             strcmp(key + length + 1, row->field) != 0)
             continue;
-        int64_t value;
-        memcpy(&value, (const char *)params + row->offset, sizeof value);
-        return nuna_units_format(value, row->quantity, row->words, buffer, size);
+        return nuna_units_format(nuna_param_value(params, i), row->quantity, row->words, buffer,
+                                 size);
     }
     assert(false && "no such key");
     return buffer;

@@ -5,15 +5,7 @@
 
 #include "core/param_table.h"
 #include "core/types.h"
-
-/* What a value measures. The stored unit is in brackets. */
-enum nuna_quantity {
-    NUNA_Q_COUNT, /* a bare integer [1] */
-    NUNA_Q_TIME,  /* 12.8ns, 1us [ps] */
-    NUNA_Q_RATE,  /* 150GB/s, 800Gb/s; 0GB/s is refused unless the row's minimum is 0 [bytes/s] */
-    NUNA_Q_SIZE,  /* 256B, 4KiB, 1MB [bytes] */
-    NUNA_Q_ENUM,  /* one of the row's words [index of the word] */
-};
+#include "core/units.h"
 
 /* Words of the ENUM rows, in the rows' order. */
 enum nuna_fabric {
@@ -112,5 +104,7 @@ char *nuna_params_format(const struct nuna_params *params, const char *key, char
 
 /* Fills every field with its default. */
 void nuna_params_defaults(struct nuna_params *params);
+/* The value of a row of the table. */
+int64_t nuna_param_value(const struct nuna_params *params, size_t param);
 
 #endif

@@ -3,9 +3,18 @@
 #define NUNA_CORE_UNITS_H
 
 #include "core/error.h"
-#include "core/params.h"
+#include "core/types.h"
 
-/* Parses `text` as a value of `quantity` into the stored unit of params.h. Decimal fractions are
+/* What a value measures. The stored unit is in brackets. */
+enum nuna_quantity {
+    NUNA_Q_COUNT, /* a bare integer [1] */
+    NUNA_Q_TIME,  /* 12.8ns, 1us [ps] */
+    NUNA_Q_RATE,  /* 150GB/s, 800Gb/s; 0GB/s is refused unless the row's minimum is 0 [bytes/s] */
+    NUNA_Q_SIZE,  /* 256B, 4KiB, 1MB [bytes] */
+    NUNA_Q_ENUM,  /* one of the row's words [index of the word] */
+};
+
+/* Parses `text` as a value of `quantity` into the stored unit. Decimal fractions are
  * exact ("12.8ns" is 12,800 ps); a value that is no whole number of stored units is refused, as are
  * bare numbers where a unit is due, units of another quantity, signs, blanks inside, and overflow.
  * GB is 10^9 and GiB 2^30; b is bit and B byte, and only rates take bits. For ENUM `words` is the

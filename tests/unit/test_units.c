@@ -1,3 +1,4 @@
+#include "core/params.h"
 #include "core/units.h"
 
 #include <criterion/criterion.h>
