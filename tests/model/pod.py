@@ -1,8 +1,10 @@
 """GPUs, ports and switch planes, and the ways between them: docs/model/network.md, threadblocks.md."""
 
+from ahead import Prefetcher, Pretranslator
 from fabric import CU, MEMORY, PORT, Mesh, Uniform
 from order import MESSAGE, Events, Relative, Server
-from threadblocks import Executor, Line
+from threadblocks import Chunk, Executor, Line
+from translation import Mmu
 
 
 class Gpu:
@@ -20,6 +22,8 @@ class Gpu:
         self.channels = {}
         self.placement = pod.placement.of_gpu(number)
         self.executor = Executor(self, self.placement.cus)
+        self.mmu = Mmu(self) if p['translation.mode'] != 'off' else None
+        self.prefetcher = Prefetcher(self) if self.mmu and p['translation.prefetch'] != 'off' else None
         self.last_landing = 0
 
     # Addresses
@@ -38,9 +42,10 @@ class Gpu:
             size = min(plan.length(chunk) for chunk in sources + [destination])
             starts = [position_of(chunk) for chunk in sources]
             to = position_of(destination)
+            chunk = Chunk(to, size)
             for at in range(0, size, step):
                 lines.append(Line(threadblock, [start + at for start in starts], (destination[0], to + at),
-                                  min(step, size - at)))
+                                  min(step, size - at), None, chunk))
         return lines
 
     # Memory
@@ -105,7 +110,13 @@ class Gpu:
         handler(now, server.free_at + self.machine.p['scaleup.link_latency'], *args)
 
     def store_in(self, now, time, cu, line, stack, channel, port):
-        self.events.local(time, self.enter, port, cu, line, stack, channel)
+        way = port, cu, line, stack, channel
+        if not self.mmu:
+            self.events.local(time, self.enter, *way)
+        elif self.pod.same_node(cu.gpu, self):
+            self.mmu.own_node(time, port, way)
+        else:
+            self.mmu.request(time, port, line, way)
 
     def enter(self, now, port, cu, line, stack, channel):
         """From the port into the mesh."""
@@ -159,11 +170,19 @@ class Pod:
     def message_rank(self, sender, receiver):
         return self.order.diff(sender, receiver)
 
-    def node(self, gpu):
-        return gpu // self.machine.p['pod.gpus_per_node']
+    def same_node(self, a, b):
+        node = self.machine.p['pod.gpus_per_node']
+        return a.number // node == b.number // node
 
     def run(self):
+        p = self.machine.p
+        begin = 0
+        ahead = p['translation.mode'] == 'full' and p['translation.pretranslate'] != 'off'
+        if ahead:
+            begin = p['translation.pretranslate_lead']
         for gpu in self.gpus:
-            self.events.local(0, gpu.executor.start)
+            self.events.local(begin, gpu.executor.start)
+            if ahead:
+                Pretranslator(gpu).next(0)
         self.events.run()
-        self.results.finish(self)
+        self.results.finish(self, begin)

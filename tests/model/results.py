@@ -21,14 +21,15 @@ class Results:
         self.latencies = []
         self.translations = []
         self.delivered = 0
+        self.l1_hits = self.l1_joined = self.walks = self.ahead = 0
         self.time = 0
 
     def stored(self, latency, size):
         self.latencies.append(latency)
         self.delivered += size
 
-    def finish(self, pod):
-        self.time = max(max(gpu.executor.last_end, gpu.last_landing) for gpu in pod.gpus)
+    def finish(self, pod, begin):
+        self.time = max(max(gpu.executor.last_end, gpu.last_landing) for gpu in pod.gpus) - begin
         self.size = pod.plan.size
         self.bus = self.size * 10**6 * (pod.plan.gpus - 1) // pod.plan.gpus
         if pod.plan.collective == 'allreduce':
@@ -75,6 +76,10 @@ class Results:
             'store_sd_ns': sd / 1000,
             'store_skew': skew,
             'translated': str(len(self.translations)),
+            'translation_l1_hits': str(self.l1_hits),
+            'translation_l1_mshr_hits': str(self.l1_joined),
+            'translation_walks': str(self.walks),
+            'translation_ahead': str(self.ahead),
             'translation_mean_ns': ns(mean(self.translations)),
             'translation_max_ns': ns(max(self.translations, default=0)),
         }

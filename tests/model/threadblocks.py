@@ -5,12 +5,20 @@ from collections import deque
 from order import transfer
 
 
+class Chunk:
+    """What prefetching knows of a chunk that is stored."""
+
+    def __init__(self, begin, size):
+        self.covered = begin
+        self.end = begin + size
+
+
 class Line:
     """One line of an operation, or a flag."""
 
-    __slots__ = ('threadblock', 'sources', 'destination', 'size', 'to_load', 'to_come', 'issued', 'channel')
+    __slots__ = ('threadblock', 'sources', 'destination', 'size', 'to_load', 'to_come', 'issued', 'channel', 'chunk')
 
-    def __init__(self, threadblock, sources, destination, size, channel=None):
+    def __init__(self, threadblock, sources, destination, size, channel=None, chunk=None):
         self.threadblock = threadblock
         self.sources = sources  # positions in the own GPU
         self.destination = destination  # GPU, position
@@ -18,6 +26,7 @@ class Line:
         self.to_load = self.to_come = len(sources)
         self.issued = None
         self.channel = channel  # of a flag: what it raises
+        self.chunk = chunk
 
 
 class ComputeUnit:
@@ -64,6 +73,8 @@ class ComputeUnit:
             if threadblock.lines:
                 self.loading.append(threadblock)
         self.outstanding += 1
+        if self.gpu.prefetcher:
+            self.gpu.prefetcher.line_loads(now, self, line)
         self.gpu.load(now, self, line, operand)
 
     def operand_came(self, now, line, operand):
@@ -141,20 +152,23 @@ class Threadblock:
 
     # Operations: true if they end at once.
 
-    def _move(self, now, parts):
+    def _move(self, now, parts, sends=False):
         gpu = self.executor.gpu
         self.lines.extend(gpu.lines_of(self, parts))
         self.lines_left = len(self.lines)
         if not self.lines:
             return True
+        if sends and gpu.prefetcher:
+            gpu.prefetcher.put_begins(now, self)
         self.cu.loading.append(self)
         self.cu.kick(now)
         return False
 
     def _put(self, now, pairs):
-        return self._move(now, [([source], destination) for source, destination in pairs])
+        return self._move(now, [([source], destination) for source, destination in pairs], sends=True)
 
-    _copy = _put
+    def _copy(self, now, pairs):
+        return self._move(now, [([source], destination) for source, destination in pairs])
 
     def _reduce(self, now, sources, destination):
         return self._move(now, [(sources, destination)])
