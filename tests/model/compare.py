@@ -17,6 +17,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from fabric import CU, EAST, INJECTED, MEMORY, PORT, WEST, Mesh
+from host import Host
+from hostcases import HostCase
 from order import Server
 from pod import Gpu, Pod
 from results import ns
@@ -26,11 +28,21 @@ from translation import Mmu
 
 COLLECTIVES = ('allgather', 'alltoall', 'reducescatter', 'allreduce')
 COUNTED = ('lookups', 'hits', 'fills', 'evictions')  # of every cache
-UNITS = {'latency': 'ps', 'interval': 'ps', 'step': 'ps', 'lead': 'ps', 'distance': 'B', 'rate': 'B/s', 'size': 'B', 'capacity': 'B'}
+UNITS = {'latency': 'ps', 'interval': 'ps', 'step': 'ps', 'lead': 'ps', 'launch': 'ps', 'gap': 'ps', 'time': 'ps', 'window': 'B', 'page': 'B', 'distance': 'B', 'rate': 'B/s', 'size': 'B', 'capacity': 'B'}
 
 
 def divisors(n):
     return [d for d in range(1, n + 1) if n % d == 0]
+
+
+def write(parameters, path):
+    """As a configuration."""
+    sections = {}
+    for key, value in parameters.items():
+        section, name = key.split('.')
+        unit = UNITS.get(name.rpartition('_')[2], '') if isinstance(value, int) else ''
+        sections.setdefault(section, []).append('  %s: %s%s\n' % (name, value, unit))
+    path.write_text(''.join('%s:\n%s' % (section, ''.join(lines)) for section, lines in sections.items()))
 
 
 class Case:
@@ -154,18 +166,31 @@ class Case:
         p['translation.prefetch_lines'] = r.randint(0, 5)
         p['translation.prefetch_pages'] = r.randint(0, 2)
 
-    def write(self, path):
-        sections = {}
-        for key, value in self.parameters.items():
-            if key == 'placement.nar_domains' and self.parameters['placement.policy'] in ('UA', 'NUMA'):
-                continue
-            section, name = key.split('.')
-            unit = UNITS.get(name.rpartition('_')[2], '') if isinstance(value, int) else ''
-            sections.setdefault(section, []).append('  %s: %s%s\n' % (name, value, unit))
-        path.write_text(''.join('%s:\n%s' % (section, ''.join(lines)) for section, lines in sections.items()))
-
     def simulate(self):
         return simulate(self.parameters, self.collective, self.ring, self.own_apart)
+
+    def command(self):
+        return ['run', '--plan', self.plan()]
+
+    def told(self):
+        return told(self.simulate())
+
+    def read(self, table, folder):
+        found = {}
+        for column, value in table(folder / 'summary.csv')[0].items():
+            found['summary', column] = value
+        for row in table(folder / 'store_latency.csv'):
+            found['store_latency', row['from_ns']] = row['stores']
+        for row in table(folder / 'links.csv'):
+            if row['bytes'] != '0':
+                found['links', row['gpu'], row['kind'], row['name']] = row['bytes'], row['busy_ns'], row['max_queue_ns']
+        for row in table(folder / 'placement.csv'):
+            if row['kind'] == 'threadblock':
+                found['threadblock', row['gpu'], row['index']] = row['cu']
+        if self.parameters['translation.mode'] == 'full':
+            for row in table(folder / 'tlb.csv'):
+                found['tlb', row['gpu'], row['kind'], row['index']] = tuple(row[column] for column in COUNTED)
+        return found
 
     def plan(self):
         options = ['builtin:' + self.collective]
@@ -183,26 +208,13 @@ def table(path):
 
 def run(nunasim, case, folder):
     """What nunasim says: {(table, name): value}."""
-    case.write(folder / 'config.yaml')
-    command = [nunasim, '--config', folder / 'config.yaml', '--plan', case.plan(), '--out', folder / 'out', '--quiet']
+    unasked = ('placement.nar_domains',) if case.parameters.get('placement.policy') in ('UA', 'NUMA') else ()
+    write({key: value for key, value in case.parameters.items() if key not in unasked}, folder / 'config.yaml')
+    command = [nunasim, *case.command(), '--config', folder / 'config.yaml', '--out', folder / 'out', '--quiet']
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr.strip() or 'exit code %d' % done.returncode)
-    found = {}
-    for column, value in table(folder / 'out' / 'summary.csv')[0].items():
-        found['summary', column] = value
-    for row in table(folder / 'out' / 'store_latency.csv'):
-        found['store_latency', row['from_ns']] = row['stores']
-    for row in table(folder / 'out' / 'links.csv'):
-        if row['bytes'] != '0':
-            found['links', row['gpu'], row['kind'], row['name']] = (row['bytes'], row['busy_ns'], row['max_queue_ns'])
-    for row in table(folder / 'out' / 'placement.csv'):
-        if row['kind'] == 'threadblock':
-            found['threadblock', row['gpu'], row['index']] = row['cu']
-    if case.parameters['translation.mode'] == 'full':
-        for row in table(folder / 'out' / 'tlb.csv'):
-            found['tlb', row['gpu'], row['kind'], row['index']] = tuple(row[column] for column in COUNTED)
-    return found
+    return case.read(table, folder / 'out')
 
 
 def told(pod):
@@ -249,6 +261,7 @@ def perturbations():
     """Rules of the model, each changed a little: name, and what to replace by what. A comparison that sees none of them proves
     nothing."""
     access, reach, take = Gpu.access, Mesh._reach, Server.take
+    dram = Host._dram
     load, unblock, key = ComputeUnit._load, Mmu._unblock, Mmu._key
 
     def a_picosecond_later(self, now, stack, channel, size, handler, *args):
@@ -280,6 +293,10 @@ def perturbations():
         port.behind += len(port.held) > 0
         unblock(self, now, port)
 
+    def slow_dram(self, socket, size):
+        step = dram(self, socket, size)
+        return step._replace(latency=step.latency + 1)
+
     return (
         ('memory one picosecond slower', Gpu, 'access', a_picosecond_later),
         ('at ties, compute units after memory and ports', Mesh, '_reach', cu_last),
@@ -289,6 +306,7 @@ def perturbations():
         ('messages of the farthest GPU first', Pod, 'message_rank', lambda self, a, b: -self.order.diff(a, b)),
         ('threadblocks load one after the other', ComputeUnit, '_load', same_threadblock),
         ('a blocked port counts the first as behind it', Mmu, '_unblock', first_is_behind),
+        ('host memory one picosecond slower', Host, '_dram', slow_dram),
         ('walk caches keyed one level off', Mmu, '_key', lambda self, page, k: key(self, page, k - 1)),
     )
 
@@ -300,7 +318,7 @@ def unseen(compared):
         kept = getattr(owner, attribute)
         setattr(owner, attribute, changed)
         try:
-            if not any(differences(theirs, told(case.simulate())) for case, theirs in compared):
+            if not any(differences(theirs, case.told()) for case, theirs in compared):
                 found.append(name)
         finally:
             setattr(owner, attribute, kept)
@@ -309,7 +327,7 @@ def unseen(compared):
 
 KINDS = ('allpairs UA', 'ring UA', 'allpairs NAR', 'ring NAR', 'allpairs NUMA', 'allpairs NAP', 'ring NAP', 'uniform allpairs UA',
          'allpairs UA translated', 'uniform allpairs UA translated', 'ring NAR translated',
-         'allpairs NAP translated', 'allpairs UA translated, ahead', 'ring NAP translated, ahead')
+         'allpairs NAP translated', 'allpairs UA translated, ahead', 'ring NAP translated, ahead', 'host copies')
 
 
 def main():
@@ -327,7 +345,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(options.keep or folder)
         for number in numbers:
-            case = Case(number, options.seed, kinds[number % len(kinds)])
+            kind = kinds[number % len(kinds)]
+            case = (HostCase if kind == 'host copies' else Case)(number, options.seed, kind)
             cases[case.kind] += 1
             try:
                 theirs = run(options.nunasim, case, folder)
@@ -336,16 +355,16 @@ def main():
                 print('case %d, %s: %s' % (number, case.kind, error))
                 continue
             compared.append((case, theirs))
-            found = differences(theirs, told(case.simulate()))
+            found = differences(theirs, case.told())
             if found:
                 failed[case.kind] += 1
                 print('case %d, %s, %s: %d differences' % (number, case.kind, case.plan(), len(found)))
                 for line in found[:12]:
                     print('  ' + line)
     for kind in kinds:
-        print('%-24s %4d machines, %d differ' % (kind, cases[kind], failed[kind]))
-    # With fewer cases chance decides what shows.
-    blind = unseen(compared) if len(compared) >= 100 else []
+        print('%-30s %4d machines, %d differ' % (kind, cases[kind], failed[kind]))
+    # With fewer cases than these chance decides what shows.
+    blind = unseen(compared) if len(compared) >= 40 else []
     for name in blind:
         print('the comparison itself: no case shows the perturbed rule "%s"' % name)
     return 1 if failed or blind else 0
