@@ -1,7 +1,7 @@
 #include "cli/cmd_check.h"
 #include "cli/common/messages.h"
 #include "collectives/check/check.h"
-#include "collectives/generate/generate.h"
+#include "collectives/generate/spec_text.h"
 #include "collectives/read/read.h"
 #include "core/config.h"
 #include "core/units.h"

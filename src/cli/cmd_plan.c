@@ -1,6 +1,7 @@
 #include "cli/cmd_plan.h"
 #include "cli/common/messages.h"
 #include "collectives/generate/generate.h"
+#include "collectives/generate/spec_text.h"
 #include "collectives/write/write.h"
 
 #include <errno.h>
@@ -110,6 +111,7 @@ static bool write_out(const struct nuna_plan *plan, writer *write, const char *p
 
 struct plan_options {
     const char *gpus, *channels, *instances, *algorithm, *format, *out;
+    bool list;
 };
 
 static const char *or_else(const char *given, const char *otherwise)
@@ -122,9 +124,10 @@ static struct nuna_plan *generate(const char *collective, const struct plan_opti
                                   struct nuna_error *err)
 {
     char text[256];
-    int length = snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,instances=%s,algorithm=%s",
-                          collective, o->gpus, or_else(o->channels, "8"),
-                          or_else(o->instances, "1"), or_else(o->algorithm, "allpairs"));
+    int length =
+        snprintf(text, sizeof text, "%s,gpus=%s,channels=%s,instances=%s,algorithm=%s", collective,
+                 o->gpus, or_else(o->channels, "8"), or_else(o->instances, "1"),
+                 or_else(o->algorithm, nuna_algorithm_name(NUNA_ALLPAIRS)));
     if (length < 0 || (size_t)length >= sizeof text) {
         nuna_fail(err, NUNA_EXIT_BAD_INPUT, "plan: the arguments are too long");
         return NULL;
@@ -150,11 +153,27 @@ static bool generate_and_write(const char *collective, const struct plan_options
     return good;
 }
 
+/* A line each, for people and scripts. */
+static void list_algorithms(void)
+{
+    for (int a = 0; a < NUNA_ALGORITHM_COUNT; a++) {
+        fputs(nuna_algorithm_name((enum nuna_algorithm)a), stdout);
+        for (int c = 0; c < NUNA_COLLECTIVE_OTHER; c++)
+            if (nuna_algorithm_can((enum nuna_algorithm)a, (enum nuna_collective)c))
+                printf(" %s", nuna_collective_name((enum nuna_collective)c));
+        putchar('\n');
+    }
+}
+
 static int run(struct nuna_call *call)
 {
+    const struct plan_options *o = call->state;
     struct nuna_error err;
-    return generate_and_write(call->operand, call->state, &err) ? NUNA_EXIT_OK
-                                                                : nuna_cli_report(&err);
+    if (o->list) {
+        list_algorithms();
+        return NUNA_EXIT_OK;
+    }
+    return generate_and_write(call->operand, o, &err) ? NUNA_EXIT_OK : nuna_cli_report(&err);
 }
 
 #define AT(member) offsetof(struct plan_options, member)
@@ -164,12 +183,14 @@ static const struct nuna_opt options[] = {
      NUNA_OPT_VALUE, AT(channels), NUNA_VALUES_FREE, NULL},
     {"instances", "N", "copies of all that, each with its part of every chunk (default 1)",
      NUNA_OPT_VALUE, AT(instances), NUNA_VALUES_FREE, NULL},
-    {"algorithm", "NAME", "allpairs (default), ring, doubling, twostep or tree", NUNA_OPT_VALUE,
-     AT(algorithm), NUNA_VALUES_WORDS, "allpairs|ring|doubling|twostep|tree"},
+    {"algorithm", "NAME", "the first (default) or another of:" NUNA_LISTED_WORDS(NUNA_ALGORITHMS),
+     NUNA_OPT_VALUE, AT(algorithm), NUNA_VALUES_WORDS, NUNA_WORDS(NUNA_ALGORITHMS)},
     {"format", "NAME", "json (default) or xml", NUNA_OPT_VALUE, AT(format), NUNA_VALUES_WORDS,
      "json|xml"},
     {"out", "FILE", "write to FILE instead of standard output", NUNA_OPT_VALUE, AT(out),
      NUNA_VALUES_FILE, NULL},
+    {"list", NULL, "prints each algorithm and the collectives that it can do", NUNA_OPT_FLAG,
+     AT(list), NUNA_VALUES_FREE, NULL},
 };
 #undef AT
 
@@ -178,11 +199,11 @@ const struct nuna_verb nuna_verb_plan = {
     .summary = "generate a collective plan",
     .synopsis = "plan COLLECTIVE --gpus N [options]",
     .about = "Writes a plan for a collective as MSCCL++ JSON, version 2, or as MSCCL XML.\n"
-             "COLLECTIVE is allgather, allreduce, reducescatter or alltoall.",
+             "COLLECTIVE is one of:" NUNA_LISTED_WORDS(NUNA_COLLECTIVES) ".",
     .options = {options, sizeof options / sizeof options[0]},
     .operand = "COLLECTIVE",
     .operand_values = NUNA_VALUES_WORDS,
-    .operand_words = "allgather|allreduce|reducescatter|alltoall",
+    .operand_words = NUNA_WORDS(NUNA_COLLECTIVES),
     .state_size = sizeof(struct plan_options),
     .run = run,
 };

@@ -15,4 +15,9 @@ tr '\n' ' ' <"$tmp/parameters.md" | sed -nE 's/.*`placement\.policy` \([^;]*; ([
 while IFS= read -r policy; do
   grep -qF "| \`$policy\`" "$2/docs/placement.md" || bad "docs/placement.md has no row for policy $policy"
 done <"$tmp/policies"
+"$1" plan --list >"$tmp/algorithms"
+[ "$(wc -l <"$tmp/algorithms")" -gt 1 ] || bad 'nunasim plan --list prints no algorithms'
+while read -r algorithm _; do
+  grep -qF "**$algorithm.**" "$2/docs/plan-formats.md" || bad "docs/plan-formats.md says nothing of $algorithm"
+done <"$tmp/algorithms"
 finish

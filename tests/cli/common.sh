@@ -52,6 +52,11 @@ words() {
     END { printf "%s", line; exit line == "" }'
 }
 
+# plans: every plan that can be generated, a line each: ALGORITHM COLLECTIVE.
+plans() {
+  "$nunasim" plan --list | awk '{ for (i = 2; i <= NF; i++) print $1, $i } END { exit NR == 0 }'
+}
+
 # csv FILE NAME...: those columns of the only row, separated by blanks.
 csv() {
   awk -f "$root/tools/csv.awk" -v mode=pick -v names="${*:2}" "$1"

@@ -12,7 +12,10 @@ folded=0
 # Every variant of the program, also those that this test has never heard of.
 mapfile -t policies < <(words placement.policy)
 mapfile -t fabrics < <(words noc.fabric)
-check 'policies and fabrics to choose from' [ $((${#policies[@]} > 1 && ${#fabrics[@]} > 1)) = 1 ]
+mapfile -t plans < <(plans)
+mapfile -t direct < <(plans | grep '^allpairs ') # what folds most often
+check 'policies, fabrics and plans to choose from' \
+  [ $((${#policies[@]} > 1 && ${#fabrics[@]} > 1 && ${#plans[@]} > 1 && ${#direct[@]} > 1)) = 1 ]
 
 # draw WORD...: one of them, into $drawn.
 draw() {
@@ -63,9 +66,7 @@ draw_mesh() {
 make_case() {
   local collective algorithm channels gpus domains
   args=()
-  draw allgather allreduce reducescatter alltoall && collective=$drawn
-  draw all-pairs all-pairs all-pairs ring && algorithm=$drawn
-  [ "$collective" != alltoall ] || algorithm=all-pairs
+  draw "${direct[@]}" "${direct[@]}" "${direct[@]}" "${plans[@]}" && read -r algorithm collective <<<"$drawn"
   draw 1 2 3 4 8 && channels=$drawn
   args+=(--plan "builtin:$collective,algorithm=$algorithm,channels=$channels")
   option --gpus 1 2 3 4 5 6 8 9 12 16

@@ -158,7 +158,13 @@ builtin_plan() {
   expect 2 "$2" --plan "builtin:$1" --out out "${@:3}"
 }
 
-four='expected allgather, allreduce, reducescatter or alltoall'
+# choice: the words on standard input, in order of appearance, as a message offers them.
+choice() {
+  awk '!seen[$0]++ { word[++n] = $0 }
+    END { for (i = 1; i <= n; i++) printf "%s%s", i == 1 ? "expected " : i == n ? " or " : ", ", word[i] }'
+}
+four=$(plans | cut -d' ' -f2 | choice)
+check "collectives to choose from: $four" grep -q 'allgather, .* or ' <<<"$four"
 builtin_plan allgahter \
   "builtin:allgahter: unknown collective \"allgahter\", did you mean \"allgather\", $four"
 builtin_plan '' "builtin:: unknown collective \"\", $four"
@@ -173,7 +179,7 @@ builtin_plan alltoall,own=aprt \
 builtin_plan alltoall,own 'builtin:alltoall,own: own has no value, write own=apart'
 builtin_plan alltoall,gpus_per_node=7 'cannot generate a plan for 64 GPUs in nodes of 7, expected a divisor'
 builtin_plan allgather,algorithm=bush \
-  'builtin:allgather,algorithm=bush: unknown algorithm "bush", expected allpairs, ring, doubling, twostep or tree'
+  "builtin:allgather,algorithm=bush: unknown algorithm \"bush\", $(plans | cut -d' ' -f1 | choice)"
 builtin_plan allgather,gpus=8 \
   'builtin:allgather,gpus=8: the plan is for 8 GPUs, but pod.gpus is 64 (the default)'
 builtin_plan allgather,channels=1024 'a plan for 4096 GPUs with 1024 channels would take at least 3800160 MiB of memory, the limit is 6144 MiB; use fewer channels or GPUs' \

@@ -151,7 +151,7 @@ Test(plan_xml, what_is_written_is_right_and_without_a_warning)
 {
     static const uint32_t large[] = {8, 12, 16, 17};
     for (int collective = 0; collective < NUNA_COLLECTIVE_OTHER; collective++)
-        for (int algorithm = 0; algorithm <= NUNA_TREE; algorithm++) {
+        for (int algorithm = 0; algorithm < NUNA_ALGORITHM_COUNT; algorithm++) {
             for (uint32_t gpus = 1; gpus <= 7; gpus++)
                 for (uint32_t channels = 1; channels <= 3; channels++)
                     check_written((enum nuna_collective)collective, (enum nuna_algorithm)algorithm,

@@ -74,7 +74,7 @@ static int run_and_let_go(struct nuna_call *call)
 #define AT(member) offsetof(struct nuna_run, options.member)
 static const struct nuna_opt options[] = {
     NUNA_OPT_CONFIG(struct nuna_run, options.config),
-    {"plan", "PLAN", "plan file, or builtin:allgather, allreduce, reducescatter, alltoall",
+    {"plan", "PLAN", "plan file, or builtin:NAME, one of:" NUNA_LISTED_WORDS(NUNA_COLLECTIVES),
      NUNA_OPT_VALUE, AT(plan), NUNA_VALUES_FILE, NULL},
     {"size", "SIZE", "larger of one GPU's input and output buffer, such as 1MB", NUNA_OPT_VALUE,
      AT(size), NUNA_VALUES_FREE, NULL},

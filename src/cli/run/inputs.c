@@ -3,7 +3,7 @@
 #include "cli/common/messages.h"
 #include "cli/common/output_dir.h"
 #include "collectives/check/check.h"
-#include "collectives/generate/generate.h"
+#include "collectives/generate/spec_text.h"
 #include "collectives/read/read.h"
 #include "core/units.h"
 #include "placement/policy.h"

@@ -5,39 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The leaf of slot `index` of what a GPU brings along. */
-static uint32_t contribution(const struct nuna_slots *slots, uint32_t gpu, uint32_t index)
+static const struct nuna_collective_rule *rule_of(const struct nuna_slots *slots)
 {
-    return slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_INPUT] * slots->parts + index;
+    return nuna_collective_rule(slots->plan->collective);
 }
 
-static bool reduces(const struct nuna_plan *plan)
+static uint32_t terms_wanted(const struct nuna_slots *slots)
 {
-    return plan->collective == NUNA_ALLREDUCE || plan->collective == NUNA_REDUCESCATTER;
+    return rule_of(slots)->reduces ? slots->plan->gpu_count : 1;
 }
 
-static uint32_t terms_wanted(const struct nuna_plan *plan)
-{
-    return reduces(plan) ? plan->gpu_count : 1;
-}
-
-/* Term `term` of what slot `index` of the GPU's output should hold. */
+/* The leaf of term `term` of what slot `index` of the GPU's output should hold. */
 static uint32_t wanted(const struct nuna_slots *slots, uint32_t gpu, uint32_t index, uint32_t term)
 {
-    uint32_t block = slots->block * slots->parts;
-    switch (slots->plan->collective) {
-    case NUNA_ALLGATHER:
-        return contribution(slots, index / block, index % block);
-    case NUNA_ALLTOALL:
-        return contribution(slots, index / block, gpu * block + index % block);
-    case NUNA_ALLREDUCE:
-        return contribution(slots, term, index);
-    case NUNA_REDUCESCATTER:
-        return contribution(slots, term, gpu * block + index);
-    case NUNA_COLLECTIVE_OTHER:
-        break;
-    }
-    return NUNA_NONE;
+    struct nuna_contribution from =
+        rule_of(slots)->promise(gpu, index, term, slots->block * slots->parts);
+    return slots->base[from.gpu * NUNA_BUFFER_COUNT + NUNA_BUF_INPUT] * slots->parts + from.chunk;
 }
 
 /* "GPU 2's input chunk 5" */
@@ -119,7 +102,7 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_trial *tri
         return false;
     struct list missing = {.used = 0}, surplus = {.used = 0};
     char name[96];
-    for (uint32_t term = 0; term < terms_wanted(plan); term++) {
+    for (uint32_t term = 0; term < terms_wanted(slots); term++) {
         uint32_t leaf = wanted(slots, gpu, index, term);
         name_leaf(slots, leaf, name, sizeof name);
         if (counts[leaf] == 0)
@@ -155,7 +138,7 @@ static bool explain(const struct nuna_slots *slots, const struct nuna_trial *tri
 static struct nuna_print wanted_print(const struct nuna_slots *slots, uint32_t gpu, uint32_t index)
 {
     struct nuna_print total = {0, 0};
-    for (uint32_t term = 0; term < terms_wanted(slots->plan); term++) {
+    for (uint32_t term = 0; term < terms_wanted(slots); term++) {
         struct nuna_print print = nuna_leaf_print(wanted(slots, gpu, index, term));
         total.low += print.low;
         total.high += print.high;
@@ -195,23 +178,24 @@ static uint32_t output_chunks(const struct nuna_slots *slots)
     const uint32_t *chunks = plan->gpus[0].chunks;
     uint32_t most = chunks[NUNA_BUF_INPUT] > chunks[NUNA_BUF_OUTPUT] ? chunks[NUNA_BUF_INPUT]
                                                                      : chunks[NUNA_BUF_OUTPUT];
-    return plan->collective == NUNA_REDUCESCATTER ? slots->block : most;
+    return rule_of(slots)->own_output ? slots->block : most;
 }
 
 bool nuna_check_promise(const struct nuna_slots *slots, const struct nuna_trial *trial,
                         struct nuna_error *err)
 {
     const struct nuna_plan *plan = slots->plan;
-    if (plan->collective == NUNA_COLLECTIVE_OTHER)
+    const struct nuna_collective_rule *rule = rule_of(slots);
+    if (rule->promise == NULL)
         return true;
     uint32_t chunks = output_chunks(slots) * slots->parts; /* in slots, like the indices */
-    if (plan->collective == NUNA_ALLREDUCE)
+    if (rule->reduces && !rule->own_output)
         return check_all_reduce(slots, trial, chunks, err);
     for (uint32_t gpu = 0; gpu < plan->gpu_count; gpu++) {
         uint32_t base = slots->base[gpu * NUNA_BUFFER_COUNT + NUNA_BUF_OUTPUT] * slots->parts;
         for (uint32_t index = 0; index < chunks; index++) {
             uint32_t value = nuna_trial_value(trial, base + index);
-            if (!reduces(plan) && value == wanted(slots, gpu, index, 0))
+            if (!rule->reduces && value == wanted(slots, gpu, index, 0))
                 continue;
             if (!same_print(nuna_trial_print(trial, value), wanted_print(slots, gpu, index)))
                 return explain(slots, trial, gpu, index, err);

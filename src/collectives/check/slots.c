@@ -19,9 +19,10 @@ static uint64_t place_buffers(struct nuna_slots *slots, uint32_t gpu, uint64_t n
         base[NUNA_BUF_OUTPUT] = (uint32_t)(next + input);
         next += input + output;
     } else {
-        if (slots->plan->collective == NUNA_ALLGATHER)
+        const struct nuna_collective_rule *rule = nuna_collective_rule(slots->plan->collective);
+        if (rule->own_input)
             base[NUNA_BUF_INPUT] = first + own;
-        else if (slots->plan->collective == NUNA_REDUCESCATTER)
+        else if (rule->own_output)
             base[NUNA_BUF_OUTPUT] = first + own;
         next += input > output ? input : output;
     }

@@ -304,38 +304,31 @@ static bool check_signals(const struct nuna_plan *plan, struct nuna_error *err)
     return good;
 }
 
+/* In place (`shared`) one buffer is enough, and the other may have no chunks. */
+static bool good_proportion(const struct nuna_collective_rule *rule, uint64_t input,
+                            uint64_t output, uint64_t ranks, bool shared)
+{
+    uint64_t large = input > output ? input : output, small = input > output ? output : input;
+    if (rule->own_input || rule->own_output) {
+        large = rule->own_input ? output : input;
+        small = rule->own_input ? input : output;
+        return large > 0 && large % ranks == 0 &&
+               (small * ranks == large || (shared && small == 0));
+    }
+    return large > 0 && (!rule->personal || large % ranks == 0) &&
+           (small == large || (shared && small == 0));
+}
+
 /* Input and output chunks in the proportion that the collective has. */
 static bool check_shape(const struct nuna_plan *plan, uint32_t gpu, struct nuna_error *err)
 {
-    const char *name = nuna_collective_name(plan->collective);
+    const struct nuna_collective_rule *rule = nuna_collective_rule(plan->collective);
     const uint32_t *chunks = plan->gpus[gpu].chunks, *first = plan->gpus[0].chunks;
     uint64_t input = chunks[NUNA_BUF_INPUT], output = chunks[NUNA_BUF_OUTPUT];
     uint64_t ranks = plan->gpu_count;
-    bool shared = plan->inplace; /* then one buffer is enough, and the other may have no chunks */
-    bool good = true;
-    const char *rule = "as many input as output chunks";
-    switch (plan->collective) {
-    case NUNA_ALLGATHER:
-        rule = "output chunks of every GPU's input chunks";
-        good = output % ranks == 0 && output > 0 &&
-               (input * ranks == output || (shared && input == 0));
-        break;
-    case NUNA_REDUCESCATTER:
-        rule = "input chunks for every GPU's output chunks";
-        good =
-            input % ranks == 0 && input > 0 && (output * ranks == input || (shared && output == 0));
-        break;
-    case NUNA_ALLTOALL:
-        rule = "as many input as output chunks, a multiple of the GPUs";
-        good = (input > output ? input : output) % ranks == 0;
-        /* fall through */
-    case NUNA_ALLREDUCE:
-        good = good && input + output > 0 &&
-               (input == output || (shared && (input == 0 || output == 0)));
-        break;
-    case NUNA_COLLECTIVE_OTHER:
+    if (plan->collective == NUNA_COLLECTIVE_OTHER)
         return true;
-    }
+    bool good = good_proportion(rule, input, output, ranks, plan->inplace);
     if (input + output == 0)
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT, "%s: GPU %u has neither input nor output chunks",
                          plan->source, gpu);
@@ -344,7 +337,8 @@ static bool check_shape(const struct nuna_plan *plan, uint32_t gpu, struct nuna_
                          "%s: GPU %u has %llu input and %llu output chunks, an %s of %u GPU%s "
                          "needs %s",
                          plan->source, gpu, (unsigned long long)input, (unsigned long long)output,
-                         name, plan->gpu_count, plan->gpu_count == 1 ? "" : "s", rule);
+                         rule->name, plan->gpu_count, plan->gpu_count == 1 ? "" : "s",
+                         rule->chunks);
     if (chunks[NUNA_BUF_INPUT] != first[NUNA_BUF_INPUT] ||
         chunks[NUNA_BUF_OUTPUT] != first[NUNA_BUF_OUTPUT])
         return nuna_fail(err, NUNA_EXIT_BAD_INPUT,

@@ -1,15 +1,17 @@
-/* Inside of the plan generator. Generated plans list peers in relative order (own rank + 1, + 2,
+/* What makes a plan by an algorithm, and what algorithms are made of. Generated plans list peers in
+ * relative order (own rank + 1, + 2,
  * ...) wherever the algorithm allows it. */
 #ifndef NUNA_COLLECTIVES_GENERATE_GENERATOR_H
 #define NUNA_COLLECTIVES_GENERATE_GENERATOR_H
 
-#include "collectives/generate/generate.h"
+#include "collectives/generate/spec.h"
 #include "collectives/plan/build.h"
 #include "core/group.h"
 
 struct gen {
     struct nuna_builder builder;
     const struct nuna_plan_spec *spec;
+    const struct nuna_collective_rule *rule;
     uint32_t gpus, channels;
     uint32_t own;         /* the GPU being written */
     void *algorithm;      /* what an algorithm has worked out beforehand */
@@ -81,15 +83,27 @@ static inline void keep_own(struct gen *gen, uint32_t channel)
          chunk(gen->own, NUNA_BUF_OUTPUT, block));
 }
 
-/* Recursive doubling and two-step: what all GPUs do in stages, each seen from its own rank. Prepare
- * once, write for every GPU, and let go. */
-bool nuna_staged_prepare(struct gen *gen, struct nuna_error *err);
-void nuna_staged_gpu(struct gen *gen);
-void nuna_staged_free(struct gen *gen);
+/* An algorithm; its file defines one, and a row of NUNA_ALGORITHMS (spec.h) names it. */
+struct nuna_generator {
+    unsigned collectives; /* bit for each that it can do */
+    bool by_nodes;        /* its plans keep the relative order of nodes, where there are any */
+    bool own_apart;       /* it knows the variant own_apart */
+    /* What any plan takes at least, to refuse before any work; NULL: the first GPU's part tells. */
+    uint64_t (*least_bytes)(const struct nuna_plan_spec *spec);
+    bool (*prepare)(struct gen *gen, struct nuna_error *err); /* NULL: nothing to do */
+    void (*gpu)(struct gen *gen);    /* writes the part of gen->own; of two GPUs or more */
+    void (*let_go)(struct gen *gen); /* after prepare, also when that failed */
+};
 
-/* Double binary tree. */
-bool nuna_tree_prepare(struct gen *gen, struct nuna_error *err);
-void nuna_tree_gpu(struct gen *gen);
-void nuna_tree_free(struct gen *gen);
+#define NUNA_EVERY_COLLECTIVE ((1u << NUNA_COLLECTIVE_OTHER) - 1)
+
+/* Five operations, one of them with two ranges, for each GPU, channel, and step or peer. */
+uint64_t nuna_generator_steps_bytes(const struct nuna_plan_spec *spec);
+
+/* `name` is the algorithm's, for messages and the plan's own name. */
+struct nuna_plan *nuna_generator_run(const struct nuna_generator *how, const char *name,
+                                     const struct nuna_plan_spec *spec,
+                                     const struct nuna_plan_variant *variant,
+                                     struct nuna_error *err);
 
 #endif

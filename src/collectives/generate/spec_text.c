@@ -1,4 +1,4 @@
-/* Parses the text after "builtin:". */
+#include "collectives/generate/spec_text.h"
 #include "collectives/generate/generate.h"
 #include "core/units.h"
 
@@ -7,11 +7,11 @@
 
 #define ERR(...) nuna_fail(err, NUNA_EXIT_BAD_INPUT, __VA_ARGS__)
 
-static const char *const collectives[] = {"allgather", "allreduce", "reducescatter", "alltoall"};
+#define WORD(id, word, ...) word,
+static const char *const collectives[] = {NUNA_COLLECTIVES(WORD)};
 static const char *const options[] = {"algorithm",     "channels",  "gpus",
                                       "gpus_per_node", "instances", "own"};
-/* In the order of enum nuna_algorithm. */
-static const char *const algorithms[] = {"allpairs", "ring", "doubling", "twostep", "tree"};
+static const char *const algorithms[] = {NUNA_ALGORITHMS(WORD)};
 static const char *const own_places[] = {"first", "apart"};
 
 enum { OPT_ALGORITHM, OPT_CHANNELS, OPT_GPUS, OPT_NODE, OPT_INSTANCES, OPT_OWN, OPT_COUNT };
@@ -76,15 +76,10 @@ static bool parse_option(const char *text, char *word, bool seen[OPT_COUNT],
         return variant->own_apart || strcmp(value, "first") == 0 ||
                unknown(text, "place of the own block", value, own_places, 2, err);
     }
-    if (strcmp(value, "all-pairs") == 0)
-        value = "allpairs";
-    size_t count = sizeof algorithms / sizeof algorithms[0];
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(value, algorithms[i]) == 0) {
-            spec->algorithm = (enum nuna_algorithm)i;
-            return true;
-        }
-    return unknown(text, "algorithm", value, algorithms, count, err);
+    size_t place = nuna_word_place(value, algorithms, NUNA_ALGORITHM_COUNT);
+    spec->algorithm = (enum nuna_algorithm)place;
+    return place < NUNA_ALGORITHM_COUNT ||
+           unknown(text, "algorithm", value, algorithms, NUNA_ALGORITHM_COUNT, err);
 }
 
 struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t channels,
@@ -103,7 +98,7 @@ struct nuna_plan *nuna_plan_builtin(const char *text, uint32_t gpus, uint32_t ch
     char *rest = words;
     char *word = strsep(&rest, ",");
     if (!nuna_collective_parse(word, &spec.collective)) {
-        unknown(text, "collective", word, collectives, 4, err);
+        unknown(text, "collective", word, collectives, NUNA_COLLECTIVE_OTHER, err);
         return NULL;
     }
     while ((word = strsep(&rest, ",")) != NULL) {

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOBODY UINT32_MAX
-
 /* Of one put; a plan counts them with 16 bits. */
 #define BLOCKS_PER_PUT 16384u
 
@@ -35,7 +33,7 @@ struct trees {
 static uint32_t parent_in_order(uint32_t rank, uint32_t n)
 {
     if (rank == 0)
-        return NOBODY;
+        return NUNA_NONE;
     uint32_t bit = rank & (~rank + 1u);
     uint32_t up = (rank ^ bit) | bit << 1;
     return up >= n ? rank ^ bit : up;
@@ -52,11 +50,11 @@ static void grow_tree(struct node *nodes, uint32_t n, bool second)
     for (uint32_t r = 0; r < n; r++) {
         uint32_t parent = parent_in_order(r, n);
         uint32_t at = second ? in_second(r, n) : r;
-        nodes[at].parent = parent == NOBODY ? NOBODY : second ? in_second(parent, n) : parent;
+        nodes[at].parent = parent == NUNA_NONE ? NUNA_NONE : second ? in_second(parent, n) : parent;
     }
     for (uint32_t r = 0; r < n; r++) {
         uint32_t parent = nodes[r].parent;
-        if (parent == NOBODY)
+        if (parent == NUNA_NONE)
             continue;
         nodes[r].rank_among = nodes[parent].children;
         nodes[parent].child[nodes[parent].children++] = r;
@@ -74,7 +72,7 @@ static const struct node *node_of(const struct gen *gen, uint32_t rank, uint32_t
 static void number_places(struct node *nodes, uint32_t *ranks, uint32_t n)
 {
     uint32_t at = 0;
-    while (nodes[at].parent != NOBODY)
+    while (nodes[at].parent != NUNA_NONE)
         at = nodes[at].parent;
     for (uint32_t place = 0; place < n; place++) {
         nodes[at].place = place;
@@ -83,10 +81,10 @@ static void number_places(struct node *nodes, uint32_t *ranks, uint32_t n)
             at = nodes[at].child[0];
             continue;
         }
-        for (; at != NOBODY; at = nodes[at].parent) {
+        for (; at != NUNA_NONE; at = nodes[at].parent) {
             nodes[at].size = place + 1 - nodes[at].place;
             const struct node *parent =
-                nodes[at].parent == NOBODY ? NULL : &nodes[nodes[at].parent];
+                nodes[at].parent == NUNA_NONE ? NULL : &nodes[nodes[at].parent];
             if (parent != NULL && nodes[at].rank_among + 1 < parent->children) {
                 at = parent->child[nodes[at].rank_among + 1];
                 break;
@@ -123,7 +121,7 @@ static uint64_t exchange_bytes(const struct gen *gen)
     return ranges * sizeof(struct nuna_range);
 }
 
-bool nuna_tree_prepare(struct gen *gen, struct nuna_error *err)
+static bool tree_prepare(struct gen *gen, struct nuna_error *err)
 {
     struct trees *trees = calloc(1, sizeof *trees);
     gen->algorithm = trees;
@@ -143,20 +141,20 @@ bool nuna_tree_prepare(struct gen *gen, struct nuna_error *err)
         number_places(trees->nodes[t], trees->ranks[t], gen->gpus);
         number_slots(trees->nodes[t], trees->slots[t], gen->gpus);
     }
-    if (gen->spec->collective == NUNA_ALLTOALL)
+    if (gen->rule->personal)
         gen->least_bytes = exchange_bytes(gen);
     for (uint32_t r = 0; r < gen->gpus; r++) {
         uint32_t id = 0;
         for (uint32_t c = 0; c < gen->channels; c++) {
             const struct node *node = node_of(gen, r, c);
             trees->first_id[(size_t)r * gen->channels + c] = id;
-            id += (node->parent != NOBODY) + node->children;
+            id += (node->parent != NUNA_NONE) + node->children;
         }
     }
     return true;
 }
 
-void nuna_tree_free(struct gen *gen)
+static void tree_free(struct gen *gen)
 {
     struct trees *trees = gen->algorithm;
     if (trees == NULL)
@@ -180,7 +178,7 @@ static uint32_t id_of_parent(const struct gen *gen, uint32_t rank, uint32_t chan
 
 static uint32_t id_of_child(const struct gen *gen, uint32_t rank, uint32_t channel, uint32_t child)
 {
-    return id_of_parent(gen, rank, channel) + (node_of(gen, rank, channel)->parent != NOBODY) +
+    return id_of_parent(gen, rank, channel) + (node_of(gen, rank, channel)->parent != NUNA_NONE) +
            child;
 }
 
@@ -190,7 +188,7 @@ static void mark_below(struct gen *gen, uint32_t rank, uint32_t channel)
     struct trees *trees = gen->algorithm;
     for (uint32_t r = 0; r < gen->gpus; r++) {
         uint32_t at = r;
-        while (at != NOBODY && at != rank)
+        while (at != NUNA_NONE && at != rank)
             at = node_of(gen, at, channel)->parent;
         trees->below[r] = at == rank;
     }
@@ -212,7 +210,7 @@ static bool put_blocks(struct gen *gen, enum which which, enum nuna_buffer from,
                        enum nuna_buffer to, uint32_t first, uint32_t channel)
 {
     struct nuna_builder *builder = &gen->builder;
-    bool gathers = gen->spec->collective == NUNA_ALLGATHER, any = false;
+    bool gathers = gen->rule->own_input, any = false;
     for (uint32_t b = 0; b < gen->gpus && !any; b++)
         any = counts(gen, which, b);
     if (!any)
@@ -249,12 +247,12 @@ static void add_children(struct gen *gen, const struct node *node, enum nuna_buf
 static void go_up(struct gen *gen, const struct node *node, enum nuna_buffer partial,
                   uint32_t channel)
 {
-    bool gathers = gen->spec->collective == NUNA_ALLGATHER;
+    bool gathers = gen->rule->own_input;
     for (uint32_t k = 0; k < node->children; k++)
         await(gen, id_of_child(gen, gen->own, channel, k));
     if (!gathers && node->children > 0)
         add_children(gen, node, partial, channel);
-    if (node->parent == NOBODY)
+    if (node->parent == NUNA_NONE)
         return;
     if (gathers) {
         mark_below(gen, gen->own, channel);
@@ -269,10 +267,8 @@ static void go_up(struct gen *gen, const struct node *node, enum nuna_buffer par
 static void go_down(struct gen *gen, const struct node *node, enum nuna_buffer partial,
                     uint32_t channel)
 {
-    enum which which = gen->spec->collective == NUNA_ALLGATHER       ? NOT_BELOW
-                       : gen->spec->collective == NUNA_REDUCESCATTER ? BELOW
-                                                                     : ALL;
-    if (node->parent != NOBODY)
+    enum which which = gen->rule->own_input ? NOT_BELOW : gen->rule->own_output ? BELOW : ALL;
+    if (node->parent != NUNA_NONE)
         await(gen, id_of_parent(gen, gen->own, channel));
     for (uint32_t k = 0; k < node->children; k++) {
         if (which != ALL)
@@ -360,12 +356,12 @@ static void exchange(struct gen *gen, const struct node *node, uint32_t channel)
 {
     for (uint32_t k = 0; k < node->children; k++)
         await(gen, id_of_child(gen, gen->own, channel, k));
-    if (node->parent != NOBODY) {
+    if (node->parent != NUNA_NONE) {
         put_crossing(gen, gen->own, node->parent, channel);
         announce(gen, id_of_parent(gen, gen->own, channel));
     }
     keep_own(gen, channel);
-    if (node->parent != NOBODY)
+    if (node->parent != NUNA_NONE)
         await(gen, id_of_parent(gen, gen->own, channel));
     for (uint32_t k = 0; k < node->children; k++) {
         put_crossing(gen, node->child[k], node->child[k], channel);
@@ -375,21 +371,20 @@ static void exchange(struct gen *gen, const struct node *node, uint32_t channel)
 
 /* ---- all four ---- */
 
-void nuna_tree_gpu(struct gen *gen)
+static void tree_gpu(struct gen *gen)
 {
     struct nuna_builder *builder = &gen->builder;
     const struct trees *trees = gen->algorithm;
-    enum nuna_buffer partial =
-        gen->spec->collective == NUNA_REDUCESCATTER ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
-    if (gen->spec->collective == NUNA_ALLTOALL)
+    enum nuna_buffer partial = gen->rule->own_output ? NUNA_BUF_INPUT : NUNA_BUF_OUTPUT;
+    if (gen->rule->personal)
         builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] =
             trees->slots[0][gen->own] * ((gen->channels + 1) / 2) +
             trees->slots[1][gen->own] * (gen->channels / 2);
-    else if (gen->spec->collective != NUNA_ALLGATHER)
+    else if (gen->rule->reduces)
         builder->plan->gpus[gen->own].chunks[NUNA_BUF_SCRATCH] = 2 * gen->gpus * gen->channels;
     for (uint32_t c = 0; c < gen->channels; c++) {
         const struct node *node = node_of(gen, gen->own, c);
-        if (node->parent != NOBODY)
+        if (node->parent != NUNA_NONE)
             nuna_builder_channel(
                 builder, gen->own,
                 memory_channel(node->parent, id_of_child(gen, node->parent, c, node->rank_among)));
@@ -401,7 +396,7 @@ void nuna_tree_gpu(struct gen *gen)
     for (uint32_t c = 0; c < gen->channels; c++) {
         const struct node *node = node_of(gen, gen->own, c);
         nuna_builder_threadblock(builder, gen->own);
-        if (gen->spec->collective == NUNA_ALLTOALL) {
+        if (gen->rule->personal) {
             exchange(gen, node, c);
             continue;
         }
@@ -409,3 +404,10 @@ void nuna_tree_gpu(struct gen *gen)
         go_down(gen, node, partial, c);
     }
 }
+
+const struct nuna_generator nuna_generator_tree = {
+    .collectives = NUNA_EVERY_COLLECTIVE,
+    .prepare = tree_prepare,
+    .gpu = tree_gpu,
+    .let_go = tree_free,
+};

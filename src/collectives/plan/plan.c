@@ -2,13 +2,6 @@
 #include "core/group.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const char *const collective_names[] = {
-    [NUNA_ALLGATHER] = "allgather",         [NUNA_ALLREDUCE] = "allreduce",
-    [NUNA_REDUCESCATTER] = "reducescatter", [NUNA_ALLTOALL] = "alltoall",
-    [NUNA_COLLECTIVE_OTHER] = "other",
-};
 
 void nuna_plan_destroy(struct nuna_plan *plan)
 {
@@ -27,37 +20,10 @@ void nuna_plan_destroy(struct nuna_plan *plan)
     free(plan);
 }
 
-const char *nuna_collective_name(enum nuna_collective collective)
-{
-    return (unsigned)collective <= NUNA_COLLECTIVE_OTHER ? collective_names[collective] : "other";
-}
-
 const char *nuna_buffer_name(uint32_t buffer)
 {
     static const char *const names[NUNA_BUFFER_COUNT] = {"input", "output", "scratch"};
     return names[buffer];
-}
-
-bool nuna_collective_parse(const char *name, enum nuna_collective *ret)
-{
-    /* "all_gather" and "reduce-scatter" are common spellings. */
-    char plain[16];
-    size_t length = 0;
-    for (; *name != '\0'; name++) {
-        if (*name == '_' || *name == '-')
-            continue;
-        if (length + 1 == sizeof plain)
-            return false;
-        plain[length++] = *name;
-    }
-    plain[length] = '\0';
-    for (int i = 0; i < NUNA_COLLECTIVE_OTHER; i++) {
-        if (strcmp(plain, collective_names[i]) == 0) {
-            *ret = (enum nuna_collective)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* How the chunks of one buffer of one GPU lie in the message. */
@@ -77,32 +43,22 @@ static struct layout layout_of(const struct nuna_plan *plan, uint32_t gpu, enum 
 {
     const uint32_t *chunks = plan->gpus[gpu].chunks;
     struct layout layout = {CUT_FLAT, chunks[buffer], plan->gpu_count};
-    bool even = layout.chunks % plan->gpu_count == 0;
-    switch (plan->collective) {
-    case NUNA_ALLGATHER:
-        layout.cut = buffer == NUNA_BUF_INPUT ? CUT_OWN : even ? CUT_BLOCKS : CUT_FLAT;
-        break;
-    case NUNA_REDUCESCATTER:
-        layout.cut = buffer == NUNA_BUF_OUTPUT ? CUT_OWN : even ? CUT_BLOCKS : CUT_FLAT;
-        break;
-    case NUNA_ALLREDUCE:
-        if (plan->chunk_groups != 0) {
-            layout.blocks = plan->chunk_groups;
-            even = layout.chunks % layout.blocks == 0;
-        }
-        layout.cut = even ? CUT_BLOCKS : CUT_FLAT;
-        break;
-    case NUNA_ALLTOALL:
-        layout.cut = even ? CUT_RELATIVE : CUT_FLAT;
-        break;
-    case NUNA_COLLECTIVE_OTHER:
+    if (plan->collective == NUNA_COLLECTIVE_OTHER) {
         /* The smaller buffer has chunks of the larger one's length. */
         if (layout.chunks != 0 && chunks[NUNA_BUF_INPUT] > layout.chunks)
             layout.chunks = chunks[NUNA_BUF_INPUT];
         if (layout.chunks != 0 && chunks[NUNA_BUF_OUTPUT] > layout.chunks)
             layout.chunks = chunks[NUNA_BUF_OUTPUT];
-        break;
+        return layout;
     }
+    const struct nuna_collective_rule *rule = nuna_collective_rule(plan->collective);
+    if (rule->grouped && plan->chunk_groups != 0)
+        layout.blocks = plan->chunk_groups;
+    if ((buffer == NUNA_BUF_INPUT && rule->own_input) ||
+        (buffer == NUNA_BUF_OUTPUT && rule->own_output))
+        layout.cut = CUT_OWN;
+    else if (layout.chunks % layout.blocks == 0)
+        layout.cut = rule->personal ? CUT_RELATIVE : CUT_BLOCKS;
     return layout;
 }
 

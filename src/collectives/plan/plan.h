@@ -6,16 +6,9 @@
 #ifndef NUNA_COLLECTIVES_PLAN_PLAN_H
 #define NUNA_COLLECTIVES_PLAN_PLAN_H
 
+#include "collectives/plan/collective.h"
 #include "core/error.h"
 #include "core/types.h"
-
-enum nuna_collective {
-    NUNA_ALLGATHER,
-    NUNA_ALLREDUCE,
-    NUNA_REDUCESCATTER,
-    NUNA_ALLTOALL,
-    NUNA_COLLECTIVE_OTHER, /* runs, but there is no postcondition to prove */
-};
 
 enum nuna_buffer {
     NUNA_BUF_INPUT,
@@ -175,9 +168,7 @@ struct nuna_plan {
 
 void nuna_plan_destroy(struct nuna_plan *plan); /* NULL is fine */
 
-const char *nuna_collective_name(enum nuna_collective collective); /* "allgather"; "other" */
-const char *nuna_buffer_name(uint32_t buffer);                     /* enum nuna_buffer: "input" */
-bool nuna_collective_parse(const char *name, enum nuna_collective *ret);
+const char *nuna_buffer_name(uint32_t buffer); /* enum nuna_buffer: "input" */
 
 /* How a message of `size` bytes (the larger of one GPU's input and output) is cut.
  *

@@ -12,8 +12,7 @@ uint64_t nuna_bus_bandwidth(const struct nuna_plan *plan, uint64_t size, nuna_ti
     unsigned __int128 scaled = (unsigned __int128)size * 1000000;
     if (plan->collective != NUNA_COLLECTIVE_OTHER) {
         scaled = scaled * (plan->gpu_count - 1) / plan->gpu_count;
-        if (plan->collective == NUNA_ALLREDUCE)
-            scaled *= 2;
+        scaled *= nuna_collective_rule(plan->collective)->passes;
     }
     return (uint64_t)(scaled / time);
 }

@@ -256,8 +256,8 @@ static bool count_chunks(struct nuna_xml_builder *b, uint32_t rank)
         chunks[i] = (uint32_t)gpu->chunks[i];
     if (plan->collective == NUNA_COLLECTIVE_OTHER)
         return true;
-    uint32_t wanted[2] = {plan->collective == NUNA_ALLGATHER ? part : whole,
-                          plan->collective == NUNA_REDUCESCATTER ? part : whole};
+    const struct nuna_collective_rule *rule = nuna_collective_rule(plan->collective);
+    uint32_t wanted[2] = {rule->own_input ? part : whole, rule->own_output ? part : whole};
     for (int i = 0; i < 2; i++)
         if (chunks[i] != 0 && (chunks[i] != wanted[i] || (!even && wanted[i] == part)))
             return nuna_xml_fail(
