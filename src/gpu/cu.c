@@ -93,11 +93,11 @@ void nuna_cu_enqueue(struct nuna_gpu *gpu, uint32_t tb_index)
 
 void nuna_cu_push_store(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 {
-    nuna_flight(&gpu->flights, handle)->link = NUNA_NO_FLIGHT;
+    nuna_out(nuna_flight(&gpu->flights, handle))->next = NUNA_NO_FLIGHT;
     if (cu->store_head == NUNA_NO_FLIGHT)
         cu->store_head = handle;
     else
-        nuna_flight(&gpu->flights, cu->store_tail)->link = handle;
+        nuna_out(nuna_flight(&gpu->flights, cu->store_tail))->next = handle;
     cu->store_tail = handle;
 }
 
@@ -116,7 +116,7 @@ enum nuna_cu_turn nuna_cu_take_turn(struct nuna_gpu *gpu, struct nuna_cu *cu, ui
     cu->free_at = now + gpu->spec->issue_interval;
     if (cu->store_head != NUNA_NO_FLIGHT) {
         *ret = cu->store_head;
-        cu->store_head = nuna_flight(&gpu->flights, *ret)->link;
+        cu->store_head = nuna_out(nuna_flight(&gpu->flights, *ret))->next;
         return NUNA_TURN_STORE;
     }
     if (!can_load(cu, gpu->spec->max_outstanding))

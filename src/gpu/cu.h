@@ -12,7 +12,7 @@
 struct nuna_cu {
     nuna_time free_at;               /* next issue slot */
     uint32_t outstanding;            /* lines in flight */
-    uint32_t store_head, store_tail; /* flights ready to be stored, through `link` */
+    uint32_t store_head, store_tail; /* flights ready to be stored, through `next` */
     uint32_t tb_head, tb_tail;       /* threadblocks with lines to load, through `next` */
     uint16_t router;
     uint8_t event;    /* kind of its issue event, */

@@ -9,8 +9,9 @@
 /* The last line of an operation (or the flag that ended a wait): where its time went. Indexed by
  * operation. */
 struct nuna_op_trace {
-    nuna_time start; /* issue of the load; of the store when `has_load` is false */
-    uint32_t stamp[NUNA_STAMP_COUNT];
+    nuna_time start; /* issue of the store */
+    struct nuna_load_stamps load;
+    struct nuna_store_stamps store;
     uint32_t acked;       /* since the issue of the store; 0: not */
     uint32_t translation; /* of the store */
     bool has_load, has_store;
@@ -41,16 +42,17 @@ void nuna_probe_destroy(struct nuna_gpu *gpu);
 /* Remote stores are issued, or one packet becomes so many more of them. */
 void nuna_probe_stores_out(struct nuna_gpu *gpu, uint32_t count);
 void nuna_probe_flags_out(struct nuna_gpu *gpu, uint32_t op, uint32_t count);
-/* Another GPU's store has landed here. */
-void nuna_probe_store_landed(struct nuna_gpu *gpu, const struct nuna_flight *flight);
-void nuna_probe_flag_landed(struct nuna_gpu *gpu, const struct nuna_flight *flight);
+/* Another GPU's store (or flag) has landed here. */
+void nuna_probe_store_landed(struct nuna_gpu *gpu, struct nuna_flight *visitor);
+void nuna_probe_flag_landed(struct nuna_gpu *gpu, struct nuna_flight *visitor);
 /* Data from another GPU's memory have come. */
 void nuna_probe_fetched(struct nuna_gpu *gpu, uint32_t bytes);
 /* The flight was the last of the operation: `stored`, and that is done, or only issued. */
-void nuna_probe_op_over(struct nuna_gpu *gpu, uint32_t op, const struct nuna_flight *flight,
-                        bool stored);
-/* The flight's acknowledgement was the last one that the operation waited for. */
-void nuna_probe_op_acked(struct nuna_gpu *gpu, uint32_t op, const struct nuna_flight *flight);
+void nuna_probe_op_over(struct nuna_gpu *gpu, uint32_t op, struct nuna_flight *flight, bool stored);
+/* The acknowledgement was the last one that the operation waited for; of `waiting`, or, NULL, of a
+ * store whose data had come to the CU before the operation began. */
+void nuna_probe_op_acked(struct nuna_gpu *gpu, uint32_t op, struct nuna_flight *answer,
+                         struct nuna_flight *waiting);
 /* A blocked WAIT is over, by a flag on one of this GPU's channels. */
 void nuna_probe_waited(struct nuna_gpu *gpu, uint32_t op, uint32_t channel);
 

@@ -38,23 +38,24 @@ struct nuna_view nuna_view_of(const struct nuna_sim *sim, const struct nuna_resu
 
 static struct nuna_op_times times_of(const struct nuna_op_trace *trace)
 {
-    const uint32_t *stamp = trace->stamp;
-    nuna_time store = trace->start, load = store - stamp[NUNA_STAMP_STORE_ISSUED];
+    const struct nuna_load_stamps *load = &trace->load;
+    const struct nuna_store_stamps *store = &trace->store;
+    nuna_time issued = trace->start, load_issued = issued - load->stored;
     return (struct nuna_op_times){
         .has_load = trace->has_load,
         .has_store = trace->has_store,
-        .load_issued = load,
-        .load_at_memory = load + stamp[NUNA_STAMP_LOAD_AT_MEMORY],
-        .load_read = load + stamp[NUNA_STAMP_LOAD_READ],
-        .load_back = load + stamp[NUNA_STAMP_LOAD_BACK],
-        .issued = store,
-        .at_port = store + stamp[NUNA_STAMP_AT_PORT],
-        .at_switch = store + stamp[NUNA_STAMP_AT_SWITCH],
-        .at_peer = store + stamp[NUNA_STAMP_AT_PEER],
-        .translated = store + stamp[NUNA_STAMP_AT_PEER] + trace->translation,
-        .at_memory = store + stamp[NUNA_STAMP_AT_MEMORY],
-        .landed = store + stamp[NUNA_STAMP_LANDED],
-        .acked = trace->acked ? store + trace->acked : 0,
+        .load_issued = load_issued,
+        .load_at_memory = load_issued + load->at_memory,
+        .load_read = load_issued + load->read,
+        .load_back = load_issued + load->back,
+        .issued = issued,
+        .at_port = issued + store->at_port,
+        .at_switch = issued + store->at_switch,
+        .at_peer = issued + store->at_peer,
+        .translated = issued + store->at_peer + trace->translation,
+        .at_memory = issued + store->at_memory,
+        .landed = issued + store->landed,
+        .acked = trace->acked ? issued + trace->acked : 0,
     };
 }
 

@@ -112,19 +112,19 @@ void nuna_background_start(struct nuna_gpu *gpu)
 void nuna_background_issue(struct nuna_gpu *gpu, uint32_t tb_index)
 {
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
-    uint32_t handle = nuna_flight_get(&gpu->flights);
+    bool write = tb->line_kind == NUNA_FLIGHT_WRITE;
+    uint32_t handle = nuna_flight_get(&gpu->flights, (enum nuna_flight_kind)tb->line_kind,
+                                      write ? NUNA_LEG_STORE : NUNA_LEG_LOAD);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     uint64_t rest = tb->bytes - tb->line;
-    bool write = tb->line_kind == NUNA_FLIGHT_WRITE;
-    flight->start = gpu->lp->now;
-    flight->tb = tb_index;
+    nuna_flight_begin(flight, gpu->lp->now);
+    nuna_out(flight)->tb = tb_index;
     flight->bytes = (uint16_t)(rest < gpu->spec->flit_bytes ? rest : gpu->spec->flit_bytes);
-    flight->kind = tb->line_kind;
-    flight->phase = write ? NUNA_PHASE_STORE : NUNA_PHASE_LOAD;
-    flight->local = nuna_address_locate(&gpu->spec->map, NULL, tb->src_position + tb->line).channel;
+    flight->channel =
+        nuna_address_locate(&gpu->spec->map, NULL, tb->src_position + tb->line).channel;
     tb->pending++;
     tb->cu->outstanding++;
-    nuna_die_cu_to_memory(gpu, tb->cu->router, flight->local,
+    nuna_die_cu_to_memory(gpu, tb->cu->router, flight->channel,
                           write ? flight->bytes : gpu->spec->control_bytes, handle);
     tb->line += gpu->spec->flit_bytes;
     if (tb->line >= tb->bytes) {
@@ -137,7 +137,7 @@ void nuna_background_issue(struct nuna_gpu *gpu, uint32_t tb_index)
 
 void nuna_background_line_done(struct nuna_gpu *gpu, uint32_t handle)
 {
-    uint32_t tb_index = nuna_flight(&gpu->flights, handle)->tb;
+    uint32_t tb_index = nuna_out(nuna_flight(&gpu->flights, handle))->tb;
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
     nuna_flight_put(&gpu->flights, handle);
     if (--tb->pending > 0 || tb->loading || tb->pair > PART_OUTPUT)

@@ -8,8 +8,7 @@
 /* A packet has reached its port: out to the switch plane, as a message. */
 void nuna_gate_leave(struct nuna_gpu *gpu, uint32_t handle);
 
-/* The kernel's operations for messages of GPUs: makes a flight of one, or gives an answer to the
- * flight that waits for it. */
+/* The kernel's operations for messages of GPUs: makes a flight of one. */
 void nuna_gate_expect(const struct nuna_gpu *gpu, const struct nuna_message *message);
 uint32_t nuna_gate_deliver(struct nuna_gpu *gpu, const struct nuna_message *message);
 

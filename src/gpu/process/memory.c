@@ -8,13 +8,14 @@
 void nuna_memory_reach(struct nuna_gpu *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    bool load = flight->phase == NUNA_PHASE_LOAD;
-    nuna_flight_stamp(flight, load ? NUNA_STAMP_LOAD_AT_MEMORY : NUNA_STAMP_AT_MEMORY,
-                      gpu->lp->now);
-    bool fetch = flight->kind == NUNA_FLIGHT_REMOTE_FETCH;
-    uint32_t bytes =
-        load || fetch ? flight->bytes : nuna_flight_wire_bytes(flight, gpu->spec->control_bytes);
-    nuna_time done = nuna_hbm_access(&gpu->hbm, flight->local, gpu->lp->now, bytes);
+    uint32_t since = nuna_flight_since(flight, gpu->lp->now);
+    if (nuna_flight_is(flight, NUNA_FLIGHTS_IN))
+        nuna_visit(flight)->store.at_memory = since;
+    else if (flight->leg == NUNA_LEG_LOAD)
+        nuna_out(flight)->load.at_memory = since;
+    else
+        nuna_out(flight)->at_memory = since;
+    nuna_time done = nuna_hbm_access(&gpu->hbm, flight->channel, gpu->lp->now, flight->bytes);
     nuna_lp_schedule(gpu->lp, done, nuna_event_make(NUNA_EV_MEMORY_DONE, handle));
 }
 
@@ -22,52 +23,55 @@ void nuna_memory_reach(struct nuna_gpu *gpu, uint32_t handle)
 static void answer(struct nuna_gpu *gpu, uint32_t handle, uint32_t bytes)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    flight->phase = NUNA_PHASE_ACK;
-    nuna_die_memory_to_port(gpu, flight->local, flight->port, bytes, handle);
+    flight->leg = NUNA_LEG_BACK;
+    nuna_die_memory_to_port(gpu, flight->channel, flight->port, bytes, handle);
 }
 
-static void remote_store_done(struct nuna_gpu *gpu, uint32_t handle)
+/* Another GPU's access. */
+static void visitor_done(struct nuna_gpu *gpu, uint32_t handle)
 {
-    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    bool counted = flight->kind == NUNA_FLIGHT_ARRIVAL;
-    uint32_t place = flight->tb, bytes = flight->bytes;
-    nuna_probe_store_landed(gpu, flight);
-    answer(gpu, handle, gpu->spec->control_bytes);
-    if (counted)
-        nuna_work_arrived(gpu, place, bytes);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    struct nuna_visit *visit = nuna_visit(flight);
+    uint32_t place = visit->place, bytes = flight->bytes;
+    bool counted = flight->kind == NUNA_FLIGHT_ARRIVAL_IN;
+    visit->store.landed = nuna_flight_since(flight, gpu->lp->now);
+    switch (flight->kind) {
+    case NUNA_FLIGHT_FLAG_IN:
+        nuna_signals_landed(gpu, handle);
+        break;
+    case NUNA_FLIGHT_FETCH_IN:
+        answer(gpu, handle, bytes);
+        break;
+    default:
+        nuna_probe_store_landed(gpu, flight);
+        answer(gpu, handle, gpu->spec->control_bytes);
+        if (counted)
+            nuna_work_arrived(gpu, place, bytes);
+        break;
+    }
 }
 
-/* Back to the CU of the threadblock that asked. */
-static void own_done(struct nuna_gpu *gpu, uint32_t handle, uint32_t bytes)
+/* An own one: data, or an acknowledgement, to the CU of the threadblock. */
+static void own_done(struct nuna_gpu *gpu, uint32_t handle)
 {
-    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    uint16_t cu = nuna_tb_of(gpu, flight->tb)->cu->router;
-    nuna_die_memory_to_cu(gpu, cu, flight->local, bytes, handle);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    struct nuna_out *out = nuna_out(flight);
+    bool load = flight->leg == NUNA_LEG_LOAD;
+    uint32_t since = nuna_flight_since(flight, gpu->lp->now);
+    if (load) {
+        out->load.read = since;
+    } else {
+        out->landed = since;
+        flight->leg = NUNA_LEG_BACK;
+    }
+    nuna_die_memory_to_cu(gpu, nuna_tb_of(gpu, out->tb)->cu->router, flight->channel,
+                          load ? flight->bytes : gpu->spec->control_bytes, handle);
 }
 
 void nuna_memory_done(struct nuna_gpu *gpu, uint32_t handle)
 {
-    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    if (flight->phase == NUNA_PHASE_LOAD) {
-        nuna_flight_stamp(flight, NUNA_STAMP_LOAD_READ, gpu->lp->now);
-        own_done(gpu, handle, flight->bytes);
-        return;
-    }
-    nuna_flight_stamp(flight, NUNA_STAMP_LANDED, gpu->lp->now);
-    switch (flight->kind) {
-    case NUNA_FLIGHT_FLAG:
-        nuna_signals_landed(gpu, handle);
-        break;
-    case NUNA_FLIGHT_REMOTE:
-    case NUNA_FLIGHT_ARRIVAL:
-        remote_store_done(gpu, handle);
-        break;
-    case NUNA_FLIGHT_REMOTE_FETCH:
-        answer(gpu, handle, flight->bytes);
-        break;
-    default:
-        flight->phase = NUNA_PHASE_ACK;
-        own_done(gpu, handle, gpu->spec->control_bytes);
-        break;
-    }
+    if (nuna_flight_is(nuna_flight(&gpu->flights, handle), NUNA_FLIGHTS_IN))
+        visitor_done(gpu, handle);
+    else
+        own_done(gpu, handle);
 }

@@ -5,7 +5,6 @@
 #include "gpu/probe.h"
 #include "gpu/translate/prefetch.h"
 #include <stdlib.h>
-#include <string.h>
 
 uint32_t nuna_move_most_ends(const struct nuna_plan *plan)
 {
@@ -290,59 +289,64 @@ static bool is_there(const struct nuna_gpu *gpu, const struct nuna_mover *m,
 }
 
 /* What the flight accesses at each GPU of its group. */
-static void mark_cast(struct nuna_flight *flight, const struct nuna_end *end, uint64_t offset,
-                      uint32_t answers)
+static uint32_t make_cast(struct nuna_gpu *gpu, const struct nuna_end *end, uint64_t offset)
 {
-    flight->marks = (flight->marks | NUNA_FLIGHT_CAST) & 15u;
-    flight->local = (uint16_t)answers;
-    flight->target = end->buffer;
-    flight->stamp[NUNA_STAMP_AT_PORT] = end->chunk;
-    flight->stamp[NUNA_STAMP_AT_SWITCH] = (uint32_t)offset;
-    flight->stamp[NUNA_STAMP_AT_PEER] = (uint32_t)(offset >> 32);
+    uint32_t handle = nuna_flight_get(&gpu->flights, NUNA_FLIGHT_CAST, NUNA_LEG_STORE);
+    *nuna_cast(nuna_flight(&gpu->flights, handle)) = (struct nuna_cast){
+        .offset_low = (uint32_t)offset,
+        .offset_high = (uint32_t)(offset >> 32),
+        .chunk = end->chunk,
+        .buffer = end->buffer,
+        .missing = gpu->spec->plan->groups[end->gpu].rank_count,
+    };
+    return handle;
 }
 
+/* What a flight accesses: this GPU's own memory stands for a group's. */
 static void aim(struct nuna_gpu *gpu, const struct nuna_mover *m, const struct nuna_end *end,
                 struct nuna_flight *flight)
 {
     uint64_t position = position_at(gpu, m, end, m->line);
     uint32_t at = end->group ? gpu->index : end->gpu;
     struct nuna_location location = nuna_spec_locate(gpu->spec, at, position);
-    flight->target = location.channel;
+    struct nuna_out *out = nuna_out(flight);
     flight->port = (uint8_t)location.port;
     flight->npa = nuna_spec_npa(gpu->spec, gpu->index, at) & 1u;
-    flight->stamp[NUNA_STAMP_LENT_PAGE] = location.page;
-    flight->gpu = (uint16_t)end->gpu;
+    out->target = location.channel;
+    out->peer = (uint16_t)end->gpu; /* or group */
     if (end->group)
-        mark_cast(flight, end, position - end->base, gpu->spec->plan->groups[end->gpu].rank_count);
+        out->cast = make_cast(gpu, end, position - end->base);
+    else
+        out->page = location.page;
 }
 
-/* The line's record with its stores, chained through `link`, the first one first. */
+static bool is_remote(const struct nuna_gpu *gpu, const struct nuna_end *end)
+{
+    return end->group || end->gpu != gpu->index;
+}
+
+/* The line's record with its stores, chained through `next`, the first one first. */
 static void open_line(struct nuna_gpu *gpu, struct nuna_mover *m, uint32_t tb, uint64_t data)
 {
-    m->record = nuna_flight_get(&gpu->flights);
+    m->record = nuna_flight_get(&gpu->flights, NUNA_FLIGHT_LINE, NUNA_LEG_LOAD);
     uint32_t head = NUNA_NO_FLIGHT;
     for (uint32_t e = m->end_count; e-- > m->source_count;) {
         const struct nuna_end *end = &m->ends[e];
-        uint32_t handle = nuna_flight_get(&gpu->flights);
+        enum nuna_flight_kind kind = end->group            ? NUNA_FLIGHT_CAST_STORE
+                                     : is_remote(gpu, end) ? NUNA_FLIGHT_STORE
+                                                           : NUNA_FLIGHT_KEEP;
+        uint32_t handle = nuna_flight_get(&gpu->flights, kind, NUNA_LEG_STORE);
         struct nuna_flight *store = nuna_flight(&gpu->flights, handle);
-        bool remote = end->group || end->gpu != gpu->index;
         aim(gpu, m, end, store);
-        store->kind = remote ? NUNA_FLIGHT_PUT : NUNA_FLIGHT_COPY;
-        store->tb = tb;
         store->bytes = (uint16_t)wire(gpu, end->form, data);
-        if (end->arrival != NUNA_NONE) {
-            store->marks = (store->marks | NUNA_FLIGHT_COUNTED) & 15u;
-            store->stamp[NUNA_STAMP_LANDED] = end->arrival;
-        }
-        store->link = head;
+        nuna_out(store)->tb = tb;
+        nuna_out(store)->place = end->arrival;
+        nuna_out(store)->next = head;
         head = handle;
     }
     struct nuna_flight *record = nuna_flight(&gpu->flights, m->record);
-    record->kind = NUNA_FLIGHT_LINE;
-    record->tb = tb;
     record->bytes = (uint16_t)data;
-    record->gpu = (uint16_t)m->source_count;
-    record->link = head;
+    *nuna_line(record) = (struct nuna_line){.tb = tb, .stores = head, .missing = m->source_count};
     nuna_tb_of(gpu, tb)->pending += m->end_count - m->source_count;
 }
 
@@ -351,24 +355,25 @@ static void load_source(struct nuna_gpu *gpu, struct nuna_mover *m, uint32_t tb_
 {
     const struct nuna_end *end = &m->ends[m->source];
     struct nuna_cu *cu = nuna_tb_of(gpu, tb_index)->cu;
-    uint32_t handle = nuna_flight_get(&gpu->flights);
+    bool remote = is_remote(gpu, end);
+    enum nuna_flight_kind kind = end->group ? NUNA_FLIGHT_CAST_FETCH
+                                 : remote   ? NUNA_FLIGHT_FETCH
+                                            : NUNA_FLIGHT_SOURCE;
+    uint32_t handle = nuna_flight_get(&gpu->flights, kind, remote ? NUNA_LEG_STORE : NUNA_LEG_LOAD);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     aim(gpu, m, end, flight);
-    flight->start = gpu->lp->now;
-    flight->tb = tb_index;
+    nuna_flight_begin(flight, gpu->lp->now);
     flight->bytes = (uint16_t)wire(gpu, end->form, data);
-    flight->link = m->record;
+    nuna_out(flight)->tb = tb_index;
+    nuna_out(flight)->line = m->record;
+    nuna_out(flight)->place = NUNA_NONE;
     cu->outstanding++;
-    if (end->group || end->gpu != gpu->index) {
-        flight->kind = NUNA_FLIGHT_FETCH;
-        flight->phase = NUNA_PHASE_STORE;
+    if (remote) {
         nuna_die_cu_to_port(gpu, cu->router, flight->port, gpu->spec->control_bytes, handle);
         return;
     }
-    flight->kind = NUNA_FLIGHT_SOURCE;
-    flight->phase = NUNA_PHASE_LOAD;
-    flight->local = flight->target;
-    nuna_die_cu_to_memory(gpu, cu->router, flight->local, gpu->spec->control_bytes, handle);
+    flight->channel = nuna_out(flight)->target;
+    nuna_die_cu_to_memory(gpu, cu->router, flight->channel, gpu->spec->control_bytes, handle);
 }
 
 void nuna_move_load(struct nuna_gpu *gpu, uint32_t tb_index)
@@ -399,38 +404,48 @@ void nuna_move_load(struct nuna_gpu *gpu, uint32_t tb_index)
         nuna_cu_enqueue(gpu, tb_index);
 }
 
+void nuna_move_fetched(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
+{
+    struct nuna_flight *fetch = nuna_flight(&gpu->flights, handle);
+    uint32_t since = nuna_flight_since(fetch, gpu->lp->now);
+    nuna_out(fetch)->load =
+        (struct nuna_load_stamps){.at_memory = since, .read = since, .back = since};
+    nuna_probe_fetched(gpu, fetch->bytes);
+    nuna_move_loaded(gpu, cu, handle);
+}
+
+/* All sources are there: the stores may go. Their load is that of the last one. */
+static void store_line(struct nuna_gpu *gpu, struct nuna_cu *cu, const struct nuna_line *line,
+                       struct nuna_flight *last)
+{
+    for (uint32_t handle = line->stores; handle != NUNA_NO_FLIGHT;) {
+        struct nuna_flight *store = nuna_flight(&gpu->flights, handle);
+        uint32_t next = nuna_out(store)->next;
+        store->start = last->start;
+        nuna_out(store)->load = nuna_out(last)->load;
+        cu->outstanding++;
+        nuna_cu_push_store(gpu, cu, handle);
+        handle = next;
+    }
+}
+
 void nuna_move_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 {
     struct nuna_flight *source = nuna_flight(&gpu->flights, handle);
-    uint32_t record_handle = source->link;
+    uint32_t record_handle = nuna_out(source)->line;
     struct nuna_flight *record = nuna_flight(&gpu->flights, record_handle);
-    nuna_time now = gpu->lp->now;
+    struct nuna_line *line = nuna_line(record);
     cu->outstanding--;
-    if (source->kind == NUNA_FLIGHT_FETCH) {
-        uint32_t since = nuna_flight_since(source, now);
-        source->stamp[NUNA_STAMP_LOAD_AT_MEMORY] = source->stamp[NUNA_STAMP_LOAD_READ] = since;
-        source->stamp[NUNA_STAMP_LOAD_BACK] = since;
-        nuna_probe_fetched(gpu, source->bytes);
-    }
-    if (--record->gpu > 0) {
+    if (--line->missing > 0) {
         nuna_flight_put(&gpu->flights, handle);
         return;
     }
-    uint32_t operands = mover_of(gpu, record->tb)->source_count;
-    if (operands > 1) {
-        nuna_time work = nuna_units_transfer_time((uint64_t)operands * record->bytes,
-                                                  gpu->spec->reduce_rate, NULL);
-        nuna_cu_occupy(gpu, cu, work);
-    }
-    for (uint32_t store_handle = record->link; store_handle != NUNA_NO_FLIGHT;) {
-        struct nuna_flight *store = nuna_flight(&gpu->flights, store_handle);
-        uint32_t next = store->link;
-        store->start = source->start;
-        memcpy(store->stamp, source->stamp, 3 * sizeof store->stamp[0]);
-        cu->outstanding++;
-        nuna_cu_push_store(gpu, cu, store_handle);
-        store_handle = next;
-    }
+    uint32_t operands = mover_of(gpu, line->tb)->source_count;
+    if (operands > 1)
+        nuna_cu_occupy(gpu, cu,
+                       nuna_units_transfer_time((uint64_t)operands * record->bytes,
+                                                gpu->spec->reduce_rate, NULL));
+    store_line(gpu, cu, line, source);
     nuna_flight_put(&gpu->flights, handle);
     nuna_flight_put(&gpu->flights, record_handle);
 }

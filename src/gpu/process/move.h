@@ -3,7 +3,7 @@
  * The plain PUT, COPY and REDUCE of put.h need none of this.
  *
  * A line of a move is a record that waits for its sources (local loads, or fetches from other GPUs)
- * and then hands its stores, flights of kind PUT and COPY, to the CU. */
+ * and then hands its stores, flights of kind STORE, CAST_STORE and KEEP, to the CU. */
 #ifndef NUNA_GPU_PROCESS_MOVE_H
 #define NUNA_GPU_PROCESS_MOVE_H
 
@@ -59,7 +59,8 @@ bool nuna_move_start(struct nuna_gpu *gpu, uint32_t tb, uint32_t op, const struc
                      uint32_t first_lane, uint32_t end_lane);
 /* The threadblock's unit has an issue slot: its next line's next source, if it is there. */
 void nuna_move_load(struct nuna_gpu *gpu, uint32_t tb);
-/* A source has come to the unit. */
+/* A local source has come to the unit, or a fetch has been answered: its flight ends. */
 void nuna_move_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle);
+void nuna_move_fetched(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle);
 
 #endif

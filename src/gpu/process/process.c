@@ -130,7 +130,7 @@ static inline void prefetch_event(void *model, struct nuna_event event)
 {
     const struct nuna_gpu *gpu = model;
     if (nuna_event_of_flight(nuna_event_kind(event)))
-        nuna_prefetch(nuna_flight(&gpu->flights, nuna_event_handle(event)));
+        nuna_flight_prefetch(&gpu->flights, nuna_event_handle(event));
 }
 
 void nuna_gpu_run(struct nuna_gpu *gpu, nuna_time end)

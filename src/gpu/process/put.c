@@ -5,6 +5,8 @@
 #include "gpu/process/proxy.h"
 #include "gpu/translate/prefetch.h"
 
+#define LOCAL_STORES (NUNA_FLIGHT_SET(COPY) | NUNA_FLIGHT_SET(REDUCE) | NUNA_FLIGHT_SET(KEEP))
+
 static const struct nuna_op *op_of(const struct nuna_gpu *gpu, const struct nuna_tb *tb)
 {
     return &gpu->spec->plan->ops[tb->op];
@@ -108,12 +110,15 @@ static void aim(struct nuna_gpu *gpu, uint32_t tb_index, struct nuna_flight *fli
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
     struct nuna_location target =
         nuna_spec_locate(gpu->spec, tb->dst_gpu, tb->dst_position + tb->line);
-    flight->kind = tb->line_kind;
-    flight->target = target.channel;
+    struct nuna_out *out = nuna_out(flight);
     flight->port = (uint8_t)target.port;
     flight->npa = tb->npa & 1u;
-    flight->stamp[NUNA_STAMP_LENT_PAGE] = target.page;
-    flight->gpu = flight->kind == NUNA_FLIGHT_REDUCE ? op_of(gpu, tb)->src_count : tb->dst_gpu;
+    out->target = target.channel;
+    out->page = target.page;
+    if (flight->kind == NUNA_FLIGHT_REDUCE)
+        out->missing = op_of(gpu, tb)->src_count;
+    else
+        out->peer = tb->dst_gpu;
     if (gpu->spec->prefetch != NUNA_AHEAD_OFF && tb->npa)
         nuna_prefetch_pages(gpu, tb_index);
     tb->pending++;
@@ -122,23 +127,24 @@ static void aim(struct nuna_gpu *gpu, uint32_t tb_index, struct nuna_flight *fli
 void nuna_put_load(struct nuna_gpu *gpu, uint32_t tb_index)
 {
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
-    uint32_t handle = nuna_flight_get(&gpu->flights);
+    bool operand = tb->operand > 0;
+    uint32_t handle = nuna_flight_get(
+        &gpu->flights, operand ? NUNA_FLIGHT_OPERAND : (enum nuna_flight_kind)tb->line_kind,
+        NUNA_LEG_LOAD);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     uint64_t rest = tb->bytes - tb->line;
-    flight->start = gpu->lp->now;
-    flight->tb = tb_index;
+    nuna_flight_begin(flight, gpu->lp->now);
     flight->bytes = (uint16_t)(rest < gpu->spec->flit_bytes ? rest : gpu->spec->flit_bytes);
-    flight->phase = NUNA_PHASE_LOAD;
-    flight->local = load_channel(gpu, tb);
-    if (tb->operand > 0) {
-        flight->kind = NUNA_FLIGHT_OPERAND;
-        flight->link = tb->leader;
+    flight->channel = load_channel(gpu, tb);
+    nuna_out(flight)->tb = tb_index;
+    if (operand) {
+        nuna_out(flight)->leader = tb->leader;
     } else {
         aim(gpu, tb_index, flight);
         tb->leader = handle;
     }
     tb->cu->outstanding++;
-    nuna_die_cu_to_memory(gpu, tb->cu->router, flight->local, gpu->spec->control_bytes, handle);
+    nuna_die_cu_to_memory(gpu, tb->cu->router, flight->channel, gpu->spec->control_bytes, handle);
     advance(gpu, tb_index);
 }
 
@@ -146,9 +152,10 @@ void nuna_put_load(struct nuna_gpu *gpu, uint32_t tb_index)
 static void operand_back(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t leader_handle)
 {
     struct nuna_flight *leader = nuna_flight(&gpu->flights, leader_handle);
-    if (--leader->gpu > 0)
+    struct nuna_out *out = nuna_out(leader);
+    if (--out->missing > 0)
         return;
-    uint32_t operands = op_of(gpu, nuna_tb_of(gpu, leader->tb))->src_count;
+    uint32_t operands = op_of(gpu, nuna_tb_of(gpu, out->tb))->src_count;
     nuna_cu_occupy(
         gpu, cu,
         nuna_units_transfer_time((uint64_t)operands * leader->bytes, gpu->spec->reduce_rate, NULL));
@@ -161,7 +168,7 @@ void nuna_put_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
     if (flight->kind == NUNA_FLIGHT_REDUCE) {
         operand_back(gpu, cu, handle);
     } else if (flight->kind == NUNA_FLIGHT_OPERAND) {
-        uint32_t leader = flight->link;
+        uint32_t leader = nuna_out(flight)->leader;
         nuna_flight_put(&gpu->flights, handle);
         cu->outstanding--;
         operand_back(gpu, cu, leader);
@@ -172,9 +179,9 @@ void nuna_put_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 
 /* ---- stores ---- */
 
-void nuna_put_line_done(struct nuna_gpu *gpu, const struct nuna_flight *flight, bool stored)
+void nuna_put_line_done(struct nuna_gpu *gpu, struct nuna_flight *flight, bool stored)
 {
-    uint32_t tb_index = flight->tb;
+    uint32_t tb_index = nuna_out(flight)->tb;
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
     tb->pending--;
     if (tb->pending > 0 || tb->loading)
@@ -186,27 +193,29 @@ void nuna_put_line_done(struct nuna_gpu *gpu, const struct nuna_flight *flight, 
         nuna_exec_op_done(&gpu->exec, tb_index, gpu->lp->now);
 }
 
+/* Data, of a load that was local. */
+static void begin_store(struct nuna_gpu *gpu, struct nuna_flight *flight)
+{
+    nuna_out(flight)->load.stored = nuna_flight_since(flight, gpu->lp->now);
+    nuna_flight_begin(flight, gpu->lp->now);
+    flight->leg = NUNA_LEG_STORE;
+}
+
 void nuna_put_store(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     if (flight->kind == NUNA_FLIGHT_FLAG) {
-        flight->link = flight->stamp[NUNA_STAMP_LOAD_BACK];
-    } else {
-        nuna_flight_stamp(flight, NUNA_STAMP_STORE_ISSUED, gpu->lp->now);
-        flight->start = gpu->lp->now;
-        flight->phase = NUNA_PHASE_STORE;
+        nuna_die_cu_to_port(gpu, cu->router, flight->port, flight->bytes, handle);
+        return;
     }
-    if (flight->kind == NUNA_FLIGHT_COPY || flight->kind == NUNA_FLIGHT_REDUCE) {
-        flight->local = flight->target;
-        flight->stamp[NUNA_STAMP_AT_PORT] =
-            flight->stamp[NUNA_STAMP_LANDED]; /* a COUNTED one's place */
-        nuna_die_cu_to_memory(gpu, cu->router, flight->local, flight->bytes, handle);
+    begin_store(gpu, flight);
+    if (nuna_flight_is(flight, LOCAL_STORES)) {
+        flight->channel = nuna_out(flight)->target;
+        nuna_die_cu_to_memory(gpu, cu->router, flight->channel, flight->bytes, handle);
         return;
     }
     nuna_die_cu_to_port(gpu, cu->router, flight->port, flight->bytes, handle);
-    if (flight->kind == NUNA_FLIGHT_PUT) {
-        nuna_tb_of(gpu, flight->tb)->unacked++;
-        nuna_probe_stores_out(gpu, 1);
-        nuna_put_line_done(gpu, flight, false);
-    }
+    nuna_tb_of(gpu, nuna_out(flight)->tb)->unacked++;
+    nuna_probe_stores_out(gpu, 1);
+    nuna_put_line_done(gpu, flight, false);
 }

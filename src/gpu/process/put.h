@@ -18,6 +18,6 @@ void nuna_put_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle);
 void nuna_put_store(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle);
 /* A line is through: `stored`, and the store is done, or only issued. When it was the operation's
  * last, the operation is over. */
-void nuna_put_line_done(struct nuna_gpu *gpu, const struct nuna_flight *flight, bool stored);
+void nuna_put_line_done(struct nuna_gpu *gpu, struct nuna_flight *flight, bool stored);
 
 #endif

@@ -1,7 +1,6 @@
 #include "gpu/process/signals.h"
 #include "gpu/cu.h"
 #include "gpu/probe.h"
-#include "gpu/translate/counts.h"
 #include <stdlib.h>
 
 bool nuna_signals_create(struct nuna_gpu *gpu)
@@ -27,21 +26,19 @@ static void raise_one(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t op,
     const struct nuna_gpu_spec *spec = gpu->spec;
     struct nuna_location flag = nuna_spec_locate(
         spec, channel->peer, nuna_layout_flag(spec->layout, channel->peer, channel->peer_channel));
-    uint32_t handle = nuna_flight_get(&gpu->flights);
+    uint32_t handle = nuna_flight_get(&gpu->flights, NUNA_FLIGHT_FLAG, NUNA_LEG_STORE);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    flight->start = gpu->lp->now;
-    flight->kind = NUNA_FLIGHT_FLAG;
-    flight->phase = NUNA_PHASE_STORE;
-    flight->tb = op;
-    flight->target = flag.channel;
+    struct nuna_out *out = nuna_out(flight);
+    nuna_flight_begin(flight, gpu->lp->now);
     flight->port = (uint8_t)flag.port;
     flight->npa = nuna_spec_npa(spec, gpu->index, channel->peer) & 1u;
-    flight->stamp[NUNA_STAMP_LENT_PAGE] = flag.page;
-    flight->gpu = (uint16_t)channel->peer;
     flight->bytes = (uint16_t)spec->control_bytes;
+    out->op = op;
+    out->peer = (uint16_t)channel->peer;
+    out->peer_channel = channel->peer_channel;
+    out->target = flag.channel;
+    out->page = flag.page;
     nuna_cu_push_store(gpu, cu, handle);
-    /* Not queued under `link`: the peer's channel is put there when it is issued. */
-    flight->stamp[NUNA_STAMP_LOAD_BACK] = channel->peer_channel;
 }
 
 void nuna_signals_raise(struct nuna_gpu *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
@@ -78,31 +75,28 @@ bool nuna_signals_fence(struct nuna_gpu *gpu, uint32_t tb_index, uint32_t op)
     return !tb->held;
 }
 
-bool nuna_signals_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight)
+bool nuna_signals_acked(struct nuna_gpu *gpu, uint32_t tb_index)
 {
-    struct nuna_tb *tb = nuna_tb_of(gpu, flight->tb);
-    if (flight->npa)
-        nuna_counts_acked(gpu, flight);
+    struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
     if (--tb->unacked > 0 || !tb->held)
         return false;
     tb->held = false;
     return true;
 }
 
-void nuna_signals_release(struct nuna_gpu *gpu, const struct nuna_flight *last)
+void nuna_signals_release(struct nuna_gpu *gpu, uint32_t tb)
 {
-    uint32_t tb = last->tb, op = nuna_tb_of(gpu, tb)->op;
+    uint32_t op = nuna_tb_of(gpu, tb)->op;
     struct nuna_held_signal held = gpu->signals->held[tb];
-    nuna_probe_op_acked(gpu, op, last);
     nuna_signals_raise(gpu, tb, op, held.channels, held.count);
     nuna_exec_op_done(&gpu->exec, tb, gpu->lp->now);
 }
 
 void nuna_signals_landed(struct nuna_gpu *gpu, uint32_t handle)
 {
-    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    uint32_t channel = nuna_visit(flight)->channel, cause = nuna_visit(flight)->op;
     nuna_probe_flag_landed(gpu, flight);
-    uint32_t channel = flight->link, cause = flight->tb;
     nuna_flight_put(&gpu->flights, handle);
     nuna_exec_signal_landed(&gpu->exec, channel, cause, gpu->lp->now);
 }

@@ -27,11 +27,11 @@ bool nuna_signals_fence(struct nuna_gpu *gpu, uint32_t tb, uint32_t op);
 void nuna_signals_raise(struct nuna_gpu *gpu, uint32_t tb, uint32_t op, const uint32_t *channels,
                         uint32_t count);
 
-/* A remote store is acknowledged. True: it was the last one that something of the threadblock
- * waited for. */
-bool nuna_signals_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight);
-/* What a threadblock of the plan held is let go, after the acknowledgement of `last`. */
-void nuna_signals_release(struct nuna_gpu *gpu, const struct nuna_flight *last);
+/* A remote store of the threadblock is acknowledged. True: it was the last one that something of
+ * its waited for. */
+bool nuna_signals_acked(struct nuna_gpu *gpu, uint32_t tb);
+/* What a threadblock of the plan held is let go. */
+void nuna_signals_release(struct nuna_gpu *gpu, uint32_t tb);
 
 /* A flag is written here: its flight ends. */
 void nuna_signals_landed(struct nuna_gpu *gpu, uint32_t handle);

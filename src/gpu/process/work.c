@@ -6,6 +6,7 @@
 #include "gpu/process/proxy.h"
 #include "gpu/process/put.h"
 #include "gpu/process/signals.h"
+#include "gpu/translate/counts.h"
 
 /* ---- operations ---- */
 
@@ -90,7 +91,7 @@ void nuna_work_issue(struct nuna_gpu *gpu, struct nuna_cu *cu)
 static void load_back(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    nuna_flight_stamp(flight, NUNA_STAMP_LOAD_BACK, gpu->lp->now);
+    nuna_out(flight)->load.back = nuna_flight_since(flight, gpu->lp->now);
     if (flight->kind == NUNA_FLIGHT_SOURCE) {
         nuna_move_loaded(gpu, cu, handle);
     } else if (flight->kind == NUNA_FLIGHT_READ) {
@@ -101,55 +102,90 @@ static void load_back(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
     }
 }
 
-static void remote_store_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight)
-{
-    if (!nuna_signals_acked(gpu, flight))
-        return;
-    if (flight->tb == NUNA_TB_PROXY)
-        nuna_proxy_acked(gpu);
-    else
-        nuna_signals_release(gpu, flight);
-}
-
-/* A store of a move is acknowledged. False: a group still owes answers, and the flight goes on. */
-static bool marked_store_acked(struct nuna_gpu *gpu, uint32_t handle)
+static void local_store_acked(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    if ((flight->marks & NUNA_FLIGHT_CAST) && --flight->local > 0)
-        return false;
     /* Packets for the GPU itself have come when they are stored. */
-    if ((flight->marks & NUNA_FLIGHT_COUNTED) && flight->kind == NUNA_FLIGHT_COPY)
-        nuna_work_arrived(gpu, flight->stamp[NUNA_STAMP_AT_PORT], flight->bytes);
-    return true;
-}
-
-static void store_back(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
-{
-    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    if (__builtin_expect(flight->marks != 0, 0) && !marked_store_acked(gpu, handle))
-        return;
+    if (flight->kind == NUNA_FLIGHT_KEEP && nuna_out(flight)->place != NUNA_NONE)
+        nuna_work_arrived(gpu, nuna_out(flight)->place, flight->bytes);
     cu->outstanding--;
     if (flight->kind == NUNA_FLIGHT_WRITE) {
         nuna_background_line_done(gpu, handle);
         return;
     }
-    if (flight->kind == NUNA_FLIGHT_PUT)
-        remote_store_acked(gpu, flight);
-    else
-        nuna_put_line_done(gpu, flight, true);
+    nuna_put_line_done(gpu, flight, true);
     nuna_flight_put(&gpu->flights, handle);
+}
+
+/* `waiting`: the store, if it has waited here. */
+static void remote_store_acked(struct nuna_gpu *gpu, uint32_t tb, struct nuna_flight *answer,
+                               struct nuna_flight *waiting)
+{
+    if (waiting ? waiting->npa : answer->npa)
+        nuna_counts_acked(gpu, answer);
+    if (!nuna_signals_acked(gpu, tb))
+        return;
+    if (tb == NUNA_TB_PROXY) {
+        nuna_proxy_acked(gpu);
+        return;
+    }
+    nuna_probe_op_acked(gpu, nuna_tb_of(gpu, tb)->op, answer, waiting);
+    nuna_signals_release(gpu, tb);
+}
+
+/* An answer to a flight that waited here; the unit of its threadblock. */
+static struct nuna_cu *waited_answer(struct nuna_gpu *gpu, uint32_t handle)
+{
+    struct nuna_flight *answer = nuna_flight(&gpu->flights, handle);
+    uint32_t waiting_handle = nuna_answer(answer)->owner;
+    struct nuna_flight *waiting = nuna_flight(&gpu->flights, waiting_handle);
+    struct nuna_out *out = nuna_out(waiting);
+    uint32_t tb = out->tb;
+    struct nuna_cu *cu = nuna_tb_of(gpu, tb)->cu;
+    if (waiting->kind == NUNA_FLIGHT_CAST_STORE &&
+        --nuna_cast(nuna_flight(&gpu->flights, out->cast))->missing > 0)
+        return cu; /* the group still owes others */
+    if (nuna_flight_is(waiting, NUNA_FLIGHTS_CAST))
+        nuna_flight_put(&gpu->flights, out->cast);
+    if (nuna_flight_is(waiting, NUNA_FLIGHTS_FETCH)) {
+        nuna_move_fetched(gpu, cu, waiting_handle);
+        return cu;
+    }
+    cu->outstanding--;
+    remote_store_acked(gpu, tb, answer, waiting);
+    nuna_flight_put(&gpu->flights, waiting_handle);
+    return cu;
+}
+
+static struct nuna_cu *answer_back(struct nuna_gpu *gpu, uint32_t handle)
+{
+    struct nuna_flight *answer = nuna_flight(&gpu->flights, handle);
+    struct nuna_cu *cu;
+    if (nuna_answer(answer)->waited) {
+        cu = waited_answer(gpu, handle);
+    } else {
+        uint32_t tb = nuna_answer(answer)->owner;
+        cu = nuna_tb_of(gpu, tb)->cu;
+        cu->outstanding--;
+        remote_store_acked(gpu, tb, answer, NULL);
+    }
+    nuna_flight_put(&gpu->flights, handle);
+    return cu;
 }
 
 void nuna_work_back(struct nuna_gpu *gpu, uint32_t handle)
 {
-    const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    struct nuna_cu *cu = nuna_tb_of(gpu, flight->tb)->cu;
-    if (flight->phase == NUNA_PHASE_LOAD)
-        load_back(gpu, cu, handle);
-    else if (flight->kind == NUNA_FLIGHT_FETCH)
-        nuna_move_loaded(gpu, cu, handle);
-    else
-        store_back(gpu, cu, handle);
+    struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    struct nuna_cu *cu;
+    if (flight->kind == NUNA_FLIGHT_ANSWER) {
+        cu = answer_back(gpu, handle);
+    } else {
+        cu = nuna_tb_of(gpu, nuna_out(flight)->tb)->cu;
+        if (flight->leg == NUNA_LEG_LOAD)
+            load_back(gpu, cu, handle);
+        else
+            local_store_acked(gpu, cu, handle);
+    }
     nuna_cu_kick(gpu, cu);
 }
 

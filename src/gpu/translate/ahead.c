@@ -29,19 +29,14 @@ void nuna_ahead_each_port(const struct nuna_gpu_spec *spec, uint32_t dest, uint6
 
 void nuna_ahead_send(struct nuna_gpu *gpu, const struct nuna_ahead *ahead)
 {
-    uint32_t handle = nuna_flight_get(&gpu->flights);
+    uint32_t handle =
+        nuna_flight_get(&gpu->flights, (enum nuna_flight_kind)ahead->kind, NUNA_LEG_STORE);
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    flight->start = gpu->lp->now;
-    flight->kind = ahead->kind;
-    flight->phase = NUNA_PHASE_STORE;
-    flight->tb = 0;
-    flight->link = 0;
-    flight->target = 0;
-    flight->gpu = ahead->dest;
+    nuna_flight_begin(flight, gpu->lp->now);
     flight->bytes = (uint16_t)gpu->spec->control_bytes;
     flight->port = ahead->port;
     flight->npa = 1;
-    flight->stamp[NUNA_STAMP_LENT_PAGE] = ahead->page;
+    *nuna_out(flight) = (struct nuna_out){.peer = ahead->dest, .page = ahead->page};
     nuna_counts_ahead_sent(gpu);
     nuna_die_cu_to_port(gpu, ahead->from, ahead->port, gpu->spec->control_bytes, handle);
 }

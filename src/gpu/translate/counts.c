@@ -70,7 +70,7 @@ static void trace_request(struct nuna_gpu *gpu, const struct nuna_trace_row *row
     trace->rows[trace->count++] = *row;
 }
 
-void nuna_counts_translated(struct nuna_gpu *gpu, const struct nuna_flight *flight, uint32_t page,
+void nuna_counts_translated(struct nuna_gpu *gpu, struct nuna_flight *visitor, uint32_t page,
                             uint32_t class, nuna_time since)
 {
     struct nuna_translation_counts *counts = gpu->translation_counts;
@@ -86,13 +86,14 @@ void nuna_counts_translated(struct nuna_gpu *gpu, const struct nuna_flight *flig
             life->first = since;
         life->last = now;
     }
-    if (counts->trace.rows && flight->gpu == (uint16_t)gpu->spec->params->translation.trace_gpu) {
-        const struct nuna_trace_row row = {.issued = flight->start,
+    if (counts->trace.rows &&
+        nuna_visit(visitor)->source == (uint16_t)gpu->spec->params->translation.trace_gpu) {
+        const struct nuna_trace_row row = {.issued = now - nuna_flight_age(visitor, now),
                                            .arrived = since,
                                            .latency = latency,
                                            .page = page,
                                            .dest = (uint16_t)gpu->index,
-                                           .port = flight->port,
+                                           .port = visitor->port,
                                            .class = (uint8_t) class};
         trace_request(gpu, &row);
     }
@@ -103,22 +104,22 @@ void nuna_counts_ahead_sent(struct nuna_gpu *gpu)
     gpu->translation_counts->ahead_sent++;
 }
 
-void nuna_counts_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight)
+void nuna_counts_acked(struct nuna_gpu *gpu, struct nuna_flight *flight)
 {
     struct nuna_translation_counts *t = gpu->translation_counts;
+    const struct nuna_answer *answer = nuna_answer(flight);
+    const struct nuna_store_stamps *at = &answer->store;
     uint32_t total = nuna_flight_since(flight, gpu->lp->now);
-    const uint32_t *stamp = flight->stamp;
     if (total == UINT32_MAX)
         return; /* saturated: no parts */
     t->trips++;
-    t->trip[NUNA_TRIP_SOURCE_NOC] += stamp[NUNA_STAMP_AT_PORT];
-    t->trip[NUNA_TRIP_PORT] += stamp[NUNA_STAMP_AT_SWITCH] - stamp[NUNA_STAMP_AT_PORT];
-    t->trip[NUNA_TRIP_SWITCH] += stamp[NUNA_STAMP_AT_PEER] - stamp[NUNA_STAMP_AT_SWITCH];
-    t->trip[NUNA_TRIP_TRANSLATION] += flight->link;
-    t->trip[NUNA_TRIP_DEST_NOC] +=
-        stamp[NUNA_STAMP_AT_MEMORY] - stamp[NUNA_STAMP_AT_PEER] - flight->link;
-    t->trip[NUNA_TRIP_MEMORY] += stamp[NUNA_STAMP_LANDED] - stamp[NUNA_STAMP_AT_MEMORY];
-    t->trip[NUNA_TRIP_ACK] += total - stamp[NUNA_STAMP_LANDED];
+    t->trip[NUNA_TRIP_SOURCE_NOC] += at->at_port;
+    t->trip[NUNA_TRIP_PORT] += at->at_switch - at->at_port;
+    t->trip[NUNA_TRIP_SWITCH] += at->at_peer - at->at_switch;
+    t->trip[NUNA_TRIP_TRANSLATION] += answer->translation;
+    t->trip[NUNA_TRIP_DEST_NOC] += at->at_memory - at->at_peer - answer->translation;
+    t->trip[NUNA_TRIP_MEMORY] += at->landed - at->at_memory;
+    t->trip[NUNA_TRIP_ACK] += total - at->landed;
 }
 
 static int by_time(const void *a, const void *b)

@@ -55,10 +55,10 @@ bool nuna_counts_create(struct nuna_gpu *gpu);
 void nuna_counts_destroy(struct nuna_gpu *gpu);
 
 /* A request has come at `since`, and its address is known now. */
-void nuna_counts_translated(struct nuna_gpu *gpu, const struct nuna_flight *flight, uint32_t page,
+void nuna_counts_translated(struct nuna_gpu *gpu, struct nuna_flight *visitor, uint32_t page,
                             uint32_t class, nuna_time since);
 /* At the source: the acknowledgement of a store to another node has come. */
-void nuna_counts_acked(struct nuna_gpu *gpu, const struct nuna_flight *flight);
+void nuna_counts_acked(struct nuna_gpu *gpu, struct nuna_flight *answer);
 void nuna_counts_ahead_sent(struct nuna_gpu *gpu);
 
 /* Most pages that lived at a time. False on lack of memory. */

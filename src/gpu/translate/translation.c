@@ -8,6 +8,9 @@
  * flight is done. */
 #define LOOKUP NUNA_MMU_OPS
 
+/* Requests that nobody waits for. */
+#define AHEAD (NUNA_FLIGHT_SET(AHEAD_L2_IN) | NUNA_FLIGHT_SET(AHEAD_L1_IN))
+
 /* From a port to a stack on an idle fabric, on average, and the access. */
 static nuna_time default_step(const struct nuna_gpu_spec *spec)
 {
@@ -23,11 +26,11 @@ static nuna_time default_step(const struct nuna_gpu_spec *spec)
            (nuna_time)spec->params->hbm.access_latency;
 }
 
-/* On to memory. What a fetch stores is its request. */
+/* On to memory. */
 static void admit(struct nuna_gpu *gpu, uint32_t handle)
 {
     const struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
-    nuna_die_port_to_memory(gpu, gpu->lp->now, flight->port, flight->local,
+    nuna_die_port_to_memory(gpu, gpu->lp->now, flight->port, flight->channel,
                             nuna_flight_wire_bytes(flight, gpu->spec->control_bytes), handle);
 }
 
@@ -37,8 +40,7 @@ static void translated(struct nuna_gpu *gpu, uint32_t handle, uint32_t page, uin
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     nuna_time latency = gpu->lp->now - since;
-    flight->stamp[NUNA_STAMP_LENT_TRANSLATION] =
-        latency < UINT32_MAX ? (uint32_t)latency : UINT32_MAX;
+    nuna_visit(flight)->translation = latency < UINT32_MAX ? (uint32_t)latency : UINT32_MAX;
     if (class != NUNA_CLASS_NONE)
         nuna_counts_translated(gpu, flight, page, class, since);
     admit(gpu, handle);
@@ -106,14 +108,15 @@ static void lookup(struct nuna_gpu *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     struct nuna_mmu *mmu = &gpu->translation->mmu;
-    uint32_t page = flight->stamp[NUNA_STAMP_LENT_PAGE];
+    uint32_t page = nuna_visit(flight)->page;
     nuna_time since = gpu->lp->now - lookup_latency(gpu->spec);
-    if (flight->kind > NUNA_FLIGHT_FLAG) {
-        nuna_mmu_prefetch(mmu, gpu->lp, flight->port, page, flight->kind == NUNA_FLIGHT_AHEAD_L2);
+    if (nuna_flight_is(flight, AHEAD)) {
+        nuna_mmu_prefetch(mmu, gpu->lp, flight->port, page,
+                          flight->kind == NUNA_FLIGHT_AHEAD_L2_IN);
         nuna_flight_put(&gpu->flights, handle);
         return;
     }
-    nuna_flight_stamp(flight, NUNA_STAMP_AT_PEER, since);
+    nuna_visit(flight)->store.at_peer = nuna_flight_since(flight, since);
     if (gpu->spec->translation == NUNA_TRANSLATION_IDEAL ||
         nuna_mmu_translate(mmu, gpu->lp, flight->port, page, handle, since))
         translated(gpu, handle, page, NUNA_CLASS_L1_HIT, since);
