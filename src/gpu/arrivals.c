@@ -45,6 +45,7 @@ uint64_t nuna_arrivals_there(const struct nuna_gpu *gpu, uint32_t place)
 
 void nuna_arrivals_take(struct nuna_gpu *gpu, uint32_t place, uint64_t bytes)
 {
+    assert(nuna_arrivals_there(gpu, place) >= bytes);
     gpu->arrivals->places[place].taken += bytes;
 }
 
@@ -67,4 +68,12 @@ uint32_t nuna_arrivals_missing(const struct nuna_gpu *gpu, const struct nuna_op 
         }
     }
     return NUNA_NONE;
+}
+
+bool nuna_arrivals_idle(const struct nuna_gpu *gpu)
+{
+    for (uint32_t i = 0; i < gpu->arrivals->count; i++)
+        if (gpu->arrivals->places[i].waiter != NUNA_NO_TB)
+            return false;
+    return true;
 }

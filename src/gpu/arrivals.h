@@ -37,4 +37,7 @@ void nuna_arrivals_wait(struct nuna_gpu *gpu, uint32_t place, uint32_t tb);
  * NUNA_NONE. */
 uint32_t nuna_arrivals_missing(const struct nuna_gpu *gpu, const struct nuna_op *op);
 
+/* Whether nobody waits. */
+bool nuna_arrivals_idle(const struct nuna_gpu *gpu);
+
 #endif

@@ -126,3 +126,23 @@ enum nuna_cu_turn nuna_cu_take_turn(struct nuna_gpu *gpu, struct nuna_cu *cu, ui
     cu->inside_line = false; /* until it comes back so */
     return NUNA_TURN_LOAD;
 }
+
+bool nuna_cu_idle(const struct nuna_cu *cu)
+{
+    return cu->outstanding == 0 && cu->store_head == NUNA_NO_FLIGHT && cu->tb_head == NUNA_NO_TB &&
+           !cu->scheduled && !cu->inside_line;
+}
+
+bool nuna_cus_idle(const struct nuna_gpu *gpu)
+{
+    bool idle = true;
+    for (uint32_t i = 0; i < gpu->spec->topology.cu_count; i++)
+        idle = idle && nuna_cu_idle(&gpu->cus->items[i]);
+    for (uint32_t i = 0; i <= gpu->cus->tb_count; i++) {
+        const struct nuna_tb *tb =
+            nuna_tb_of(gpu, i < gpu->cus->tb_count ? i : (uint32_t)NUNA_TB_PROXY);
+        idle = idle && tb->unacked == 0 && tb->pending == 0 && !tb->loading && !tb->held &&
+               !tb->awaiting;
+    }
+    return idle;
+}

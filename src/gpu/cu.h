@@ -54,6 +54,13 @@ static inline struct nuna_tb *nuna_tb_of(const struct nuna_gpu *gpu, uint32_t tb
     return __builtin_expect(tb == NUNA_TB_PROXY, 0) ? &gpu->cus->proxy_tb : &gpu->cus->tbs[tb];
 }
 
+/* One of the lines that it has in flight is back for good. */
+static inline void nuna_cu_returned(struct nuna_cu *cu)
+{
+    assert(cu->outstanding > 0);
+    cu->outstanding--;
+}
+
 /* Sees to it that an issue event comes, if there is something to issue. */
 void nuna_cu_kick(struct nuna_gpu *gpu, struct nuna_cu *cu);
 /* The threadblock has lines to load: behind the others of its unit. */
@@ -67,5 +74,9 @@ void nuna_cu_push_store(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handl
 void nuna_cu_occupy(struct nuna_gpu *gpu, struct nuna_cu *cu, nuna_time work);
 /* An issue event has come. Afterwards nuna_cu_kick. */
 enum nuna_cu_turn nuna_cu_take_turn(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t *ret);
+
+/* Whether units and threadblocks are idle, as they are when a run has drained. */
+bool nuna_cus_idle(const struct nuna_gpu *gpu);
+bool nuna_cu_idle(const struct nuna_cu *cu);
 
 #endif

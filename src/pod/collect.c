@@ -1,6 +1,8 @@
 #include "pod/collect.h"
+#include "gpu/process/process.h"
 #include "gpu/translate/counts.h"
 #include "gpu/translate/translation.h"
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +12,25 @@ uint64_t nuna_sim_bytes_delivered(const struct nuna_sim *sim)
     for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
         bytes += sim->gpus[lp].probe->bytes_delivered;
     return bytes * nuna_fold_factor(&sim->pod.fold);
+}
+
+bool nuna_sim_all_landed(const struct nuna_sim *sim)
+{
+    uint64_t out = 0, in = 0;
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
+        const struct nuna_probe *probe = sim->gpus[lp].probe;
+        out += probe->stores_out + probe->flags_out;
+        in += probe->latency.count + probe->flags_in;
+    }
+    return out == in;
+}
+
+/* What must hold of a run that came to its end, all of whose events have run. */
+static void assert_drained(const struct nuna_sim *sim)
+{
+    assert(nuna_sim_all_landed(sim));
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        assert(nuna_gpu_idle(&sim->gpus[lp]));
 }
 
 static void list_waiters(const struct nuna_sim *sim, char *text, size_t size)
@@ -115,6 +136,9 @@ bool nuna_sim_collect(struct nuna_sim *sim, enum nuna_kernel_status status,
     result->approximate = fold->approximate;
     result->unfolded = sim->unfolded;
     expand_log(sim);
+    if (status == NUNA_KERNEL_DRAINED && result->status == NUNA_SIM_COMPLETE &&
+        sim->pod.spec.params->background.gemm_size == 0)
+        assert_drained(sim);
     if (result->status == NUNA_SIM_COMPLETE)
         return collect_translation(sim, &result->translation);
     result->time = result->drained;

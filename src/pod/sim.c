@@ -89,15 +89,10 @@ static void report_progress(void *model, nuna_time now)
 static bool collective_done(void *model)
 {
     const struct nuna_sim *sim = model;
-    uint64_t out = 0, in = 0;
-    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++) {
-        const struct nuna_gpu *gpu = &sim->gpus[lp];
-        if (gpu->exec.unfinished > 0 || !nuna_proxy_idle(gpu))
+    for (uint32_t lp = 0; lp < sim->pod.fold.lp_count; lp++)
+        if (sim->gpus[lp].exec.unfinished > 0 || !nuna_proxy_idle(&sim->gpus[lp]))
             return false;
-        out += gpu->probe->stores_out + gpu->probe->flags_out;
-        in += gpu->probe->latency.count + gpu->probe->flags_in;
-    }
-    return out == in && (!sim->transfers || sim->transfers->host.unfinished == 0);
+    return nuna_sim_all_landed(sim) && (!sim->transfers || sim->transfers->host.unfinished == 0);
 }
 
 bool nuna_sim_run(struct nuna_sim *sim, struct nuna_result *ret_result, struct nuna_error *err)

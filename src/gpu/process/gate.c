@@ -61,7 +61,8 @@ static uint8_t kind_there(struct nuna_flight *flight)
 }
 
 /* A request as it leaves, but for whom it is about and where it goes. */
-static inline struct request_payload request_of(struct nuna_gpu *gpu, uint32_t handle, nuna_time at_switch)
+static inline struct request_payload request_of(struct nuna_gpu *gpu, uint32_t handle,
+                                                nuna_time at_switch)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
     bool waits = nuna_flight_is(flight, NUNA_FLIGHTS_WAITING);
@@ -214,6 +215,7 @@ static uint32_t request_delivered(struct nuna_gpu *gpu, const struct nuna_messag
     visit->page = request.npa ? request.page : 0; /* 0: nothing is translated */
     visit->store.at_port = request.at_port;
     visit->store.at_switch = request.at_switch;
+    assert(message->source < gpu->spec->gpu_count && request.port < gpu->spec->clos.ports);
     visit->source = message->source;
     visit->waited = request.waited;
     return handle;

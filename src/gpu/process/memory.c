@@ -8,6 +8,7 @@
 void nuna_memory_reach(struct nuna_gpu *gpu, uint32_t handle)
 {
     struct nuna_flight *flight = nuna_flight(&gpu->flights, handle);
+    assert(flight->channel < gpu->hbm.channel_count);
     uint32_t since = nuna_flight_since(flight, gpu->lp->now);
     if (nuna_flight_is(flight, NUNA_FLIGHTS_IN))
         nuna_visit(flight)->store.at_memory = since;

@@ -435,7 +435,8 @@ void nuna_move_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
     uint32_t record_handle = nuna_out(source)->line;
     struct nuna_flight *record = nuna_flight(&gpu->flights, record_handle);
     struct nuna_line *line = nuna_line(record);
-    cu->outstanding--;
+    nuna_cu_returned(cu);
+    assert(line->missing > 0);
     if (--line->missing > 0) {
         nuna_flight_put(&gpu->flights, handle);
         return;

@@ -73,6 +73,13 @@ void nuna_gpu_start(struct nuna_gpu *gpu)
     nuna_background_start(gpu);
 }
 
+bool nuna_gpu_idle(struct nuna_gpu *gpu)
+{
+    return gpu->flights.in_use == 0 && gpu->exec.unfinished == 0 && nuna_cus_idle(gpu) &&
+           nuna_arrivals_idle(gpu) && nuna_proxy_idle(gpu) &&
+           (!gpu->proxy || nuna_cu_idle(nuna_proxy_engine(gpu)));
+}
+
 /* ---- events ---- */
 
 static inline void handle_event(void *model, struct nuna_lp *lp, struct nuna_event event)

@@ -26,6 +26,10 @@ void nuna_gpu_finish(struct nuna_gpu *gpu);
 /* Before the run: what begins at time 0, and, at spec->start, the collective. */
 void nuna_gpu_start(struct nuna_gpu *gpu);
 
+/* Whether nothing is under way: no record is out, no part is busy, nobody waits. So it is when a
+ * run has drained and its threadblocks are through. */
+bool nuna_gpu_idle(struct nuna_gpu *gpu);
+
 /* The kernel's operations on one logical process. */
 void nuna_gpu_run(struct nuna_gpu *gpu, nuna_time end);
 void nuna_gpu_expect(const struct nuna_gpu *gpu, const struct nuna_message *message);

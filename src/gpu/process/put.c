@@ -170,7 +170,7 @@ void nuna_put_loaded(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
     } else if (flight->kind == NUNA_FLIGHT_OPERAND) {
         uint32_t leader = nuna_out(flight)->leader;
         nuna_flight_put(&gpu->flights, handle);
-        cu->outstanding--;
+        nuna_cu_returned(cu);
         operand_back(gpu, cu, leader);
     } else {
         nuna_cu_push_store(gpu, cu, handle);
@@ -183,6 +183,7 @@ void nuna_put_line_done(struct nuna_gpu *gpu, struct nuna_flight *flight, bool s
 {
     uint32_t tb_index = nuna_out(flight)->tb;
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
+    assert(tb->pending > 0);
     tb->pending--;
     if (tb->pending > 0 || tb->loading)
         return;

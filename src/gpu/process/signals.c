@@ -78,6 +78,7 @@ bool nuna_signals_fence(struct nuna_gpu *gpu, uint32_t tb_index, uint32_t op)
 bool nuna_signals_acked(struct nuna_gpu *gpu, uint32_t tb_index)
 {
     struct nuna_tb *tb = nuna_tb_of(gpu, tb_index);
+    assert(tb->unacked > 0);
     if (--tb->unacked > 0 || !tb->held)
         return false;
     tb->held = false;

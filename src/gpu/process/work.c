@@ -95,7 +95,7 @@ static void load_back(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t handle)
     if (flight->kind == NUNA_FLIGHT_SOURCE) {
         nuna_move_loaded(gpu, cu, handle);
     } else if (flight->kind == NUNA_FLIGHT_READ) {
-        cu->outstanding--;
+        nuna_cu_returned(cu);
         nuna_background_line_done(gpu, handle);
     } else {
         nuna_put_loaded(gpu, cu, handle);
@@ -108,7 +108,7 @@ static void local_store_acked(struct nuna_gpu *gpu, struct nuna_cu *cu, uint32_t
     /* Packets for the GPU itself have come when they are stored. */
     if (flight->kind == NUNA_FLIGHT_KEEP && nuna_out(flight)->place != NUNA_NONE)
         nuna_work_arrived(gpu, nuna_out(flight)->place, flight->bytes);
-    cu->outstanding--;
+    nuna_cu_returned(cu);
     if (flight->kind == NUNA_FLIGHT_WRITE) {
         nuna_background_line_done(gpu, handle);
         return;
@@ -151,7 +151,7 @@ static struct nuna_cu *waited_answer(struct nuna_gpu *gpu, uint32_t handle)
         nuna_move_fetched(gpu, cu, waiting_handle);
         return cu;
     }
-    cu->outstanding--;
+    nuna_cu_returned(cu);
     remote_store_acked(gpu, tb, answer, waiting);
     nuna_flight_put(&gpu->flights, waiting_handle);
     return cu;
@@ -166,7 +166,7 @@ static struct nuna_cu *answer_back(struct nuna_gpu *gpu, uint32_t handle)
     } else {
         uint32_t tb = nuna_answer(answer)->owner;
         cu = nuna_tb_of(gpu, tb)->cu;
-        cu->outstanding--;
+        nuna_cu_returned(cu);
         remote_store_acked(gpu, tb, answer, NULL);
     }
     nuna_flight_put(&gpu->flights, handle);
