@@ -32,7 +32,7 @@ static struct nuna_plan *read_document(const struct nuna_json_doc *doc, struct n
     if (nuna_builder_init(&reader.builder, (uint32_t)gpu_count, err)) {
         snprintf(reader.builder.plan->source, sizeof reader.builder.plan->source, "%s", doc->path);
         if (nuna_read_top(&reader, version1) &&
-            (version1 ? nuna_read_json1(&reader) : nuna_read_json2(&reader)))
+            (version1 ? nuna_read_mscclpp1(&reader) : nuna_read_mscclpp2(&reader)))
             plan = nuna_builder_finish(&reader.builder, err);
         nuna_builder_discard(&reader.builder);
     }
@@ -58,7 +58,7 @@ static const struct {
     struct nuna_plan *(*read)(struct nuna_plan_text *text, struct nuna_error *err);
 } formats[] = {
     {"{[\"-0123456789tfn", read_json}, /* and what is empty */
-    {"<", nuna_read_xml},
+    {"<", nuna_read_msccl_xml},
 };
 
 struct nuna_plan *nuna_plan_parse(struct nuna_plan_text *text, struct nuna_error *err)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-struct nuna_plan *nuna_read_xml(struct nuna_plan_text *text, struct nuna_error *err)
+struct nuna_plan *nuna_read_msccl_xml(struct nuna_plan_text *text, struct nuna_error *err)
 {
     struct nuna_xml xml;
     struct nuna_plan *plan = nuna_xml_parse(text, &xml, err) ? nuna_xml_build(&xml, err) : NULL;

@@ -6,6 +6,6 @@
 #include "collectives/read/text/text.h"
 
 /* NULL with `err` filled on failure. */
-struct nuna_plan *nuna_read_xml(struct nuna_plan_text *text, struct nuna_error *err);
+struct nuna_plan *nuna_read_msccl_xml(struct nuna_plan_text *text, struct nuna_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool nuna_read1_parse_via(const char *type, uint32_t *ret)
+bool nuna_mscclpp1_parse_via(const char *type, uint32_t *ret)
 {
     *ret = strcmp(type, "sm") == 0 || strcmp(type, "memory") == 0     ? NUNA_VIA_MEMORY
            : strcmp(type, "proxy") == 0 || strcmp(type, "port") == 0  ? NUNA_VIA_PORT
@@ -12,21 +12,22 @@ bool nuna_read1_parse_via(const char *type, uint32_t *ret)
     return *ret < NUNA_VIA_KINDS;
 }
 
-bool nuna_read1_via(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                    const cJSON *object, const char *key, uint32_t *ret)
+bool nuna_mscclpp1_via(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                       const cJSON *object, const char *key, uint32_t *ret)
 {
     const char *type = NULL;
     if (!nuna_json_string(reader->doc, at, object, key, NUNA_JSON_REQUIRED, &type, reader->err))
         return false;
-    return nuna_read1_parse_via(type, ret) ||
+    return nuna_mscclpp1_parse_via(type, ret) ||
            nuna_json_fail(reader->doc, &(struct nuna_json_path){at, key, 0}, reader->err,
                           "unknown channel type \"%.32s\", expected \"sm\" (\"memory\"), "
                           "\"proxy\" (\"port\") or \"nvls\" (\"switch\")",
                           type);
 }
 
-bool nuna_read1_tag(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                    const cJSON *object, const char *source, const char *destination, uint32_t *ret)
+bool nuna_mscclpp1_tag(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                       const cJSON *object, const char *source, const char *destination,
+                       uint32_t *ret)
 {
     enum nuna_buffer from, to;
     if (!nuna_read_buffer(reader, at, object, source, &from) ||
@@ -45,7 +46,7 @@ static bool read_channel(struct nuna_plan_reader *reader, const struct nuna_json
     if (via == NUNA_VIA_SWITCH)
         return nuna_read_buffer(reader, at, channel, "buff", &buffer) &&
                nuna_read_groups(reader, at, channel, "rankGroups", buffer);
-    if (!nuna_read1_tag(reader, at, channel, "srcbuff", "dstbuff", &tag) ||
+    if (!nuna_mscclpp1_tag(reader, at, channel, "srcbuff", "dstbuff", &tag) ||
         !nuna_json_array(reader->doc, at, channel, "connectedTo", NUNA_JSON_REQUIRED, &ranks,
                          reader->err))
         return false;
@@ -58,8 +59,8 @@ static bool read_channel(struct nuna_plan_reader *reader, const struct nuna_json
     return true;
 }
 
-bool nuna_read1_channels(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                         const cJSON *gpu)
+bool nuna_mscclpp1_channels(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                            const cJSON *gpu)
 {
     const cJSON *list;
     if (!nuna_json_array(reader->doc, at, gpu, "channels", NUNA_JSON_REQUIRED, &list, reader->err))
@@ -70,7 +71,7 @@ bool nuna_read1_channels(struct nuna_plan_reader *reader, const struct nuna_json
         for (const cJSON *item = list->child; item != NULL; item = item->next, one.index++) {
             uint32_t via;
             if (!nuna_json_is_object(reader->doc, &one, item, reader->err) ||
-                !nuna_read1_via(reader, &one, item, "type", &via) ||
+                !nuna_mscclpp1_via(reader, &one, item, "type", &via) ||
                 (via == wanted && !read_channel(reader, &one, item, via)))
                 return false;
         }
@@ -104,18 +105,18 @@ static bool push_channel(struct nuna_plan_reader *reader, const struct nuna_json
                           id, gpu, seen);
 }
 
-bool nuna_read1_tb_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                           const cJSON *group)
+bool nuna_mscclpp1_tb_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                              const cJSON *group)
 {
     uint32_t via, tag, id;
     const cJSON *single = nuna_json_get(group, "cid"), *ids;
     const char *source = nuna_json_get(group, "src") == NULL ? "buff" : "src";
     if (!nuna_json_is_object(reader->doc, at, group, reader->err) ||
-        !nuna_read1_via(reader, at, group, "ctype", &via))
+        !nuna_mscclpp1_via(reader, at, group, "ctype", &via))
         return false;
     const char *destination =
         nuna_json_get(group, "dst") == NULL && via == NUNA_VIA_SWITCH ? source : "dst";
-    if (!nuna_read1_tag(reader, at, group, source, destination, &tag))
+    if (!nuna_mscclpp1_tag(reader, at, group, source, destination, &tag))
         return false;
     struct nuna_json_path at_one = {at, "cid", 0}, all = {at, "cids", 0}, one = {&all, NULL, 0};
     if (single != NULL && cJSON_IsNumber(single)) /* the first files have a single one */
@@ -134,8 +135,8 @@ bool nuna_read1_tb_channel(struct nuna_plan_reader *reader, const struct nuna_js
 }
 
 /* The operation's `id`-th channel among the threadblock's of that kind and tag. */
-bool nuna_read1_find_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                             uint32_t via, uint32_t tag, uint32_t id, uint32_t *ret)
+bool nuna_mscclpp1_find_channel(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                                uint32_t via, uint32_t tag, uint32_t id, uint32_t *ret)
 {
     const struct nuna_u32_list *tags = &reader->tb_tags[via];
     uint32_t seen = 0;

@@ -19,13 +19,13 @@ static bool read_threadblock(struct nuna_plan_reader *reader, const struct nuna_
     struct nuna_json_path channels = {at, "channels", 0}, entry = {&channels, NULL, 0};
     for (const cJSON *item = list == NULL ? NULL : list->child; item != NULL;
          item = item->next, entry.index++) {
-        if (!nuna_read1_tb_channel(reader, &entry, item))
+        if (!nuna_mscclpp1_tb_channel(reader, &entry, item))
             return false;
     }
     nuna_builder_threadblock(&reader->builder, reader->gpu);
     struct nuna_json_path all = {at, "ops", 0}, one = {&all, NULL, 0};
     for (const cJSON *op = ops->child; op != NULL; op = op->next, one.index++) {
-        if (!nuna_read1_op(reader, &one, op))
+        if (!nuna_mscclpp1_op(reader, &one, op))
             return false;
         if (nuna_builder_failed(&reader->builder))
             return true; /* reported at the end */
@@ -68,7 +68,7 @@ static bool read_gpu(struct nuna_plan_reader *reader, const struct nuna_json_pat
     return nuna_read_chunks(reader, at, gpu, chunk_keys) &&
            nuna_u32_push(&reader->channels_at, (uint32_t)reader->channel_count, reader->err) &&
            nuna_u32_push(&reader->groups_at, (uint32_t)reader->groups.count, reader->err) &&
-           nuna_read1_channels(reader, at, gpu);
+           nuna_mscclpp1_channels(reader, at, gpu);
 }
 
 /* GPUs stand in any order; `id` says which is which. */
@@ -92,7 +92,7 @@ static const cJSON *find_gpu(struct nuna_plan_reader *reader, uint32_t id, size_
     return found;
 }
 
-bool nuna_read_json1(struct nuna_plan_reader *reader)
+bool nuna_read_mscclpp1(struct nuna_plan_reader *reader)
 {
     const struct nuna_plan *plan = reader->builder.plan;
     struct nuna_json_path all = {NULL, "gpus", 0}, one = {&all, NULL, 0};

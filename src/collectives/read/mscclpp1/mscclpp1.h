@@ -5,6 +5,6 @@
 #include "collectives/read/mscclpp/reader.h"
 
 /* The GPUs of the plan; the head has been read. */
-bool nuna_read_json1(struct nuna_plan_reader *reader);
+bool nuna_read_mscclpp1(struct nuna_plan_reader *reader);
 
 #endif

@@ -127,9 +127,9 @@ static bool read_op_tag(struct op_reader *r, bool source, uint32_t *ret)
     const cJSON *buffers = nuna_json_get(r->op, key);
     struct nuna_json_path here = {r->at, key, 0};
     if (buffers == NULL)
-        return nuna_read1_tag(r->reader, r->at, r->op, "srcbuff", "dstbuff", ret);
+        return nuna_mscclpp1_tag(r->reader, r->at, r->op, "srcbuff", "dstbuff", ret);
     return nuna_json_is_object(r->reader->doc, &here, buffers, r->reader->err) &&
-           nuna_read1_tag(r->reader, &here, buffers, "src", "dst", ret);
+           nuna_mscclpp1_tag(r->reader, &here, buffers, "src", "dst", ret);
 }
 
 /* i_cids or o_cids: their far buffers as ranges, or their channels as ids, or both. */
@@ -150,7 +150,7 @@ static bool read_remote(struct op_reader *r, bool source, bool ranges, bool ids,
         if (!nuna_json_is_object(reader->doc, &one, item, reader->err) ||
             !nuna_json_u32(reader->doc, &one, item, "id", NUNA_JSON_REQUIRED, 0, UINT32_MAX, &id,
                            reader->err) ||
-            !nuna_read1_find_channel(reader, &one, r->via, tag, id, &channel))
+            !nuna_mscclpp1_find_channel(reader, &one, r->via, tag, id, &channel))
             return false;
         range.gpu = reader->channels[reader->channels_at.items[reader->gpu] + channel].peer;
         /* A signal has no place, but files give it one. */
@@ -190,8 +190,8 @@ static bool read_switch(struct op_reader *r)
             !nuna_read_buffer(reader, r->at, r->op, source ? "srcbuff" : "dstbuff", &buffer) ||
             !nuna_json_u32(reader->doc, r->at, r->op, off, NUNA_JSON_REQUIRED, 0, UINT32_MAX,
                            &range.index, reader->err) ||
-            !nuna_read1_find_channel(reader, &one, NUNA_VIA_SWITCH,
-                                     (uint32_t)buffer * NUNA_BUFFER_COUNT, id, &entry))
+            !nuna_mscclpp1_find_channel(reader, &one, NUNA_VIA_SWITCH,
+                                        (uint32_t)buffer * NUNA_BUFFER_COUNT, id, &entry))
             return false;
         range.gpu = reader->groups.items[entry];
         range.buffer = (uint8_t)buffer;
@@ -335,15 +335,16 @@ static bool check_local_type(struct nuna_plan_reader *reader, const struct nuna_
     uint32_t via;
     if (strcmp(type, "none") == 0)
         return true;
-    return (nuna_read1_parse_via(type, &via) && via == (flush ? NUNA_VIA_PORT : NUNA_VIA_MEMORY)) ||
+    return (nuna_mscclpp1_parse_via(type, &via) &&
+            via == (flush ? NUNA_VIA_PORT : NUNA_VIA_MEMORY)) ||
            nuna_json_fail(reader->doc, &(struct nuna_json_path){at, "ctype", 0}, reader->err,
                           "%s has no channel of type \"%.32s\", expected \"none\" or %s",
                           known->name, type,
                           flush ? "\"proxy\" (\"port\")" : "\"sm\" (\"memory\")");
 }
 
-bool nuna_read1_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                   const cJSON *op)
+bool nuna_mscclpp1_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                      const cJSON *op)
 {
     struct op_reader r = {reader, at, op, NUNA_VIA_MEMORY, 1};
     const char *name = NULL, *type = "none";
@@ -358,7 +359,7 @@ bool nuna_read1_op(struct nuna_plan_reader *reader, const struct nuna_json_path 
         return false;
     bool channels =
         (known->operands & (SRC_REMOTE | DST_REMOTE)) != 0 || strcmp(name, "glres") == 0;
-    if (channels ? !nuna_read1_via(reader, at, op, "ctype", &r.via)
+    if (channels ? !nuna_mscclpp1_via(reader, at, op, "ctype", &r.via)
                  : !check_local_type(reader, at, known, type))
         return false;
     if ((r.via == NUNA_VIA_SWITCH) != (strcmp(name, "glres") == 0) ||

@@ -4,7 +4,7 @@
 
 #include "collectives/read/mscclpp/reader.h"
 
-bool nuna_read1_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
-                   const cJSON *op);
+bool nuna_mscclpp1_op(struct nuna_plan_reader *reader, const struct nuna_json_path *at,
+                      const cJSON *op);
 
 #endif

@@ -160,7 +160,7 @@ static bool read_gpu(struct nuna_plan_reader *reader, const struct nuna_json_pat
            read_semaphores(reader, at, gpu);
 }
 
-bool nuna_read_json2(struct nuna_plan_reader *reader)
+bool nuna_read_mscclpp2(struct nuna_plan_reader *reader)
 {
     const cJSON *gpus = nuna_json_get(reader->doc->root, "gpus");
     struct nuna_json_path all = {NULL, "gpus", 0}, one = {&all, NULL, 0};
