@@ -135,8 +135,8 @@
     X(translation, l1_ways, COUNT, "0", "0", "1048576", "",                                        \
       "its associativity, a divisor of the entries; 0: fully associative",                         \
       "reverse translation Table 1: fully associative")                                            \
-    X(translation, l1_policy, ENUM, "LRU", "", "", "LRU|FIFO|random", "its replacement",           \
-      "model choice, as the L2")                                                                   \
+    X(translation, l1_policy, ENUM, "LRU", "", "", NUNA_WORDS(NUNA_REPLACEMENTS),                  \
+      "its replacement", "model choice, as the L2")                                                \
     X(translation, l1_latency, TIME, "50ns", "0ps", "1ms", "", "an L1 lookup",                     \
       "reverse translation Table 1")                                                               \
     X(translation, l1_mshrs, COUNT, "256", "1", "65536", "",                                       \
@@ -151,8 +151,8 @@
     X(translation, l2_ways, COUNT, "2", "0", "1048576", "",                                        \
       "its associativity, a divisor of the entries; 0: fully associative",                         \
       "reverse translation Table 1")                                                               \
-    X(translation, l2_policy, ENUM, "LRU", "", "", "LRU|FIFO|random", "its replacement",           \
-      "reverse translation Table 1")                                                               \
+    X(translation, l2_policy, ENUM, "LRU", "", "", NUNA_WORDS(NUNA_REPLACEMENTS),                  \
+      "its replacement", "reverse translation Table 1")                                            \
     X(translation, l2_latency, TIME, "100ns", "0ps", "1ms", "", "an L2 lookup",                    \
       "reverse translation Table 1")                                                               \
     X(translation, l2_interval, TIME, "455ps", "1ps", "1us", "", "time between two L2 lookups",    \

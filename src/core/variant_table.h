@@ -17,6 +17,13 @@
     X(NAP_STAR, "NAP*", nap, round_robin, false)                                                   \
     X(NAP_STAR_NAR, "NAP*+NAR", nap, round_robin, true)
 
+/* translation.l1_policy, l2_policy: X(id, word, renews, victim). `renews`: a hit counts as a use,
+ * so that the entry is younger; `victim`: who goes, a function of mmu/cache.c. */
+#define NUNA_REPLACEMENTS(X)                                                                       \
+    X(LRU, "LRU", true, oldest)                                                                    \
+    X(FIFO, "FIFO", false, oldest)                                                                 \
+    X(RANDOM, "random", false, any)
+
 /* The words of a table, as a parameter has them: "UA|UA+NAR|...". */
 #define NUNA_BARRED_WORD(id, word, ...) "|" word
 #define NUNA_WORDS(table)               (&("" table(NUNA_BARRED_WORD))[1])

@@ -2,6 +2,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Used or, where a hit does not renew, filled longest ago. */
+static uint32_t oldest(struct nuna_cache *cache, uint32_t first)
+{
+    uint32_t found = first;
+    for (uint32_t slot = first; slot < first + cache->ways; slot++)
+        if (cache->used[slot] < cache->used[found])
+            found = slot;
+    return found;
+}
+
+/* By xorshift64: every cache starts the sequence alike, so that equal histories evict alike. */
+static uint32_t any(struct nuna_cache *cache, uint32_t first)
+{
+    cache->random ^= cache->random << 13;
+    cache->random ^= cache->random >> 7;
+    cache->random ^= cache->random << 17;
+    return first + (uint32_t)((cache->random >> 32) % cache->ways);
+}
+
+static const struct {
+    bool renews;
+    uint32_t (*victim)(struct nuna_cache *cache, uint32_t first); /* of a full set */
+} replacements[] = {
+#define ROW(id, word, renews, victim) [NUNA_REPLACE_##id] = {renews, victim},
+    NUNA_REPLACEMENTS(ROW)};
+#undef ROW
+
 bool nuna_cache_init(struct nuna_cache *cache, uint32_t entries, uint32_t ways,
                      enum nuna_replacement policy)
 {
@@ -9,6 +36,7 @@ bool nuna_cache_init(struct nuna_cache *cache, uint32_t entries, uint32_t ways,
     cache->ways = ways == 0 ? entries : ways;
     cache->sets = entries / cache->ways;
     cache->policy = (uint8_t)policy;
+    cache->renews = replacements[policy].renews;
     cache->random = 0x2545f4914f6cdd1dull;
     cache->key = malloc(entries * sizeof *cache->key);
     cache->used = calloc(entries, sizeof *cache->used);
@@ -39,39 +67,26 @@ uint32_t nuna_cache_find(const struct nuna_cache *cache, uint32_t key)
     return found;
 }
 
-/* xorshift64: a fixed sequence, so that equal histories evict alike. */
-static uint64_t next_random(struct nuna_cache *cache)
+/* An empty slot of the key's set, or the victim's. */
+static uint32_t slot_for(struct nuna_cache *cache, uint32_t key)
 {
-    cache->random ^= cache->random << 13;
-    cache->random ^= cache->random >> 7;
-    cache->random ^= cache->random << 17;
-    return cache->random;
-}
-
-static uint32_t victim(struct nuna_cache *cache, uint32_t key)
-{
-    uint32_t first = first_slot(cache, key), oldest = first;
-    for (uint32_t slot = first; slot < first + cache->ways; slot++) {
+    uint32_t first = first_slot(cache, key);
+    for (uint32_t slot = first; slot < first + cache->ways; slot++)
         if (cache->key[slot] == NUNA_CACHE_NONE)
             return slot;
-        if (cache->used[slot] < cache->used[oldest])
-            oldest = slot;
-    }
     cache->evictions++;
-    if (cache->policy == NUNA_REPLACE_RANDOM)
-        return first + (uint32_t)((next_random(cache) >> 32) % cache->ways);
-    return oldest;
+    return replacements[cache->policy].victim(cache, first);
 }
 
 void nuna_cache_fill(struct nuna_cache *cache, uint32_t key)
 {
     uint32_t slot = nuna_cache_find(cache, key);
     if (slot == NUNA_CACHE_NONE) {
-        slot = victim(cache, key);
+        slot = slot_for(cache, key);
         cache->fills++;
         cache->key[slot] = key;
         cache->used[slot] = ++cache->clock;
-    } else if (cache->policy == NUNA_REPLACE_LRU) {
+    } else if (cache->renews) {
         cache->used[slot] = ++cache->clock;
     }
     cache->last = slot;

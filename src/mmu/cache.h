@@ -5,22 +5,21 @@
 #define NUNA_MMU_CACHE_H
 
 #include "core/types.h"
+#include "core/variant_table.h"
 
-/* Words of the translation.*_policy rows, in their order. */
-enum nuna_replacement {
-    NUNA_REPLACE_LRU,    /* the key looked up or filled longest ago */
-    NUNA_REPLACE_FIFO,   /* the key filled longest ago */
-    NUNA_REPLACE_RANDOM, /* any, from a generator that every cache starts alike */
-};
+#define NUNA_REPLACEMENT(id, ...) NUNA_REPLACE_##id,
+enum nuna_replacement { NUNA_REPLACEMENTS(NUNA_REPLACEMENT) NUNA_REPLACE_COUNT };
+#undef NUNA_REPLACEMENT
 
 #define NUNA_CACHE_NONE UINT32_MAX /* not a key */
 
 struct nuna_cache {
     uint32_t *key;  /* [set * ways + way] */
-    uint64_t *used; /* likewise: when it was last used (LRU) or filled (FIFO) */
+    uint64_t *used; /* likewise: when it was last used or filled */
     uint32_t sets, ways;
     uint32_t last; /* slot of the last hit or fill: streams come back to it */
     uint8_t policy;
+    bool renews; /* a hit counts as a use */
     uint64_t clock, random;
     uint64_t lookups, hits, fills, evictions;
 };
@@ -35,7 +34,7 @@ void nuna_cache_finish(struct nuna_cache *cache);
 uint32_t nuna_cache_find(const struct nuna_cache *cache, uint32_t key);
 
 /* Puts a key in, over an empty slot of its set or over the policy's victim. A key that is there
- * already counts as used. */
+ * already counts as hit. */
 void nuna_cache_fill(struct nuna_cache *cache, uint32_t key);
 
 /* Whether the key is there; a hit counts as a use. */
@@ -50,7 +49,7 @@ static inline bool nuna_cache_lookup(struct nuna_cache *cache, uint32_t key)
         cache->last = slot;
     }
     cache->hits++;
-    if (cache->policy == NUNA_REPLACE_LRU)
+    if (cache->renews)
         cache->used[slot] = ++cache->clock;
     return true;
 }

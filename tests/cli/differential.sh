@@ -12,6 +12,7 @@ folded=0
 # Every variant of the program, also those that this test has never heard of.
 mapfile -t policies < <(words placement.policy)
 mapfile -t fabrics < <(words noc.fabric)
+mapfile -t replacements < <(words translation.l1_policy)
 mapfile -t plans < <(plans)
 mapfile -t direct < <(plans | grep '^allpairs ') # what folds most often
 check 'policies, fabrics and plans to choose from' \
@@ -83,6 +84,10 @@ make_case() {
   setting placement.cu_budget 700 50
   setting hbm.page_size 4KiB 64KiB
   setting translation.mode off off full ideal
+  setting translation.l1_entries 32 2
+  setting translation.l1_policy "${replacements[@]}"
+  setting translation.l2_entries 512 4
+  setting translation.l2_policy "${replacements[@]}"
   [ $((gpus % 4)) != 0 ] || setting pod.gpus_per_node 4 1
   draw no no no yes
   [ "$drawn" = no ] || args+=(--background gemm:size=60)

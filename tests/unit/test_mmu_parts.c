@@ -116,17 +116,19 @@ Test(cache, policies_differ)
     nuna_cache_finish(&fifo);
 }
 
-/* Random replacement: what is evicted was there, every way gets its turn, and two caches with the
- * same history hold the same. */
-Test(cache, random_replacement)
+/* Of every replacement: a fill changes one way of the key's set at most, and what is evicted was
+ * there; two caches with the same history hold the same; every way gets its turn. */
+static void check_replacement(enum nuna_replacement policy)
 {
     struct nuna_cache a, b;
-    cr_assert(nuna_cache_init(&a, 16, 4, NUNA_REPLACE_RANDOM));
-    cr_assert(nuna_cache_init(&b, 16, 4, NUNA_REPLACE_RANDOM));
+    cr_assert(nuna_cache_init(&a, 16, 4, policy));
+    cr_assert(nuna_cache_init(&b, 16, 4, policy));
     uint64_t random = 5, evictions = 0, by_way[4] = {0};
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t key = (uint32_t)draw(&random) % 200, before[4];
         bool there = nuna_cache_find(&a, key) != NUNA_CACHE_NONE;
+        cr_assert_eq(nuna_cache_lookup(&a, key), there);
+        cr_assert_eq(nuna_cache_lookup(&b, key), there);
         memcpy(before, &a.key[key % 4 * 4], sizeof before);
         nuna_cache_fill(&a, key);
         nuna_cache_fill(&b, key);
@@ -145,9 +147,16 @@ Test(cache, random_replacement)
     }
     cr_assert_eq(a.evictions, evictions);
     for (uint32_t w = 0; w < 4; w++)
-        cr_assert_gt(by_way[w], evictions / 5, "way %u: %lu", w, (unsigned long)by_way[w]);
+        cr_assert_gt(by_way[w], evictions / 5, "replacement %d, way %u: %lu", (int)policy, w,
+                     (unsigned long)by_way[w]);
     nuna_cache_finish(&a);
     nuna_cache_finish(&b);
+}
+
+Test(cache, every_replacement)
+{
+    for (int policy = 0; policy < NUNA_REPLACE_COUNT; policy++)
+        check_replacement((enum nuna_replacement)policy);
 }
 
 /* ---- miss registers ---- */
