@@ -356,19 +356,30 @@ Test(placement, every_policy_keeps_to_the_machine)
     }
 }
 
+/* Words of the rows, by what their names say: "+NAR" routes, "NAP" without a star places pages. */
 Test(placement, policies_are_told_apart_by_what_they_do)
 {
-    char text[256];
-    cr_expect_str_eq(nuna_policy_words(nuna_policy_routes, true, text, sizeof text),
-                     "UA+NAR, NUMA+NAR, NAP+NAR, NAP*+NAR");
-    cr_expect_str_eq(nuna_policy_words(nuna_policy_chooses_stacks, true, text, sizeof text),
-                     "NAP, NAP+NAR");
-    cr_expect_str_eq(nuna_policy_words(nuna_policy_has_tables, false, text, sizeof text),
-                     "UA, NUMA, NAP*");
-    cr_expect_str_eq(nuna_policy_words(nuna_policy_uses_domains, false, text, sizeof text),
-                     "UA, NUMA");
-    nuna_policy_words(nuna_policy_routes, true, text, 9);
-    cr_expect_str_eq(text, "UA+NAR, ", "cut, and ended");
+    char routed[512], plain[512], all[512];
+    nuna_policy_words(nuna_policy_routes, true, routed, sizeof routed);
+    nuna_policy_words(nuna_policy_routes, false, plain, sizeof plain);
+    size_t length = 0;
+    for (uint32_t p = 0; p < NUNA_POLICY_COUNT; p++) {
+        const char *word = nuna_policy_row((enum nuna_policy)p)->word;
+        cr_expect_eq(strstr(word, "+NAR") != NULL, nuna_policy_routes((enum nuna_policy)p));
+        cr_expect(strstr(nuna_policy_routes((enum nuna_policy)p) ? routed : plain, word), "%s",
+                  word);
+        length += strlen(word) + 2;
+    }
+    cr_expect_eq(strlen(routed) + strlen(plain) + 4, length, "each once, commas between");
+    for (enum nuna_policy p = NUNA_POLICY_UA; p <= NUNA_POLICY_NAP_STAR_NAR; p++) {
+        bool nap = strstr(nuna_policy_row(p)->word, "NAP") != NULL;
+        bool star = strchr(nuna_policy_row(p)->word, '*') != NULL;
+        cr_expect_eq(nuna_policy_chooses_stacks(p), nap && !star);
+        cr_expect_eq(nuna_policy_uses_domains(p), nap || nuna_policy_routes(p));
+        cr_expect_eq(nuna_policy_has_tables(p), (nap && !star) || nuna_policy_routes(p));
+    }
+    nuna_policy_words(nuna_policy_routes, true, all, 9);
+    cr_expect_str_eq(all, "UA+NAR, ", "cut, and ended");
 }
 
 /* Threadblocks of one round come side by side, whatever the number of them on a GPU. */
