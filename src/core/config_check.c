@@ -60,6 +60,15 @@ static bool check_ports(const struct nuna_config *config, struct nuna_error *err
     return true;
 }
 
+static bool check_port_grain(const struct nuna_config *config, struct nuna_error *err)
+{
+    int64_t grain = config->params.scaleup.port_grain;
+
+    return (grain & (grain - 1)) == 0 ||
+           blame(config, err, "scaleup.port_grain", "scaleup.port_grain",
+                 "%" PRId64 " lines are no power of two, expected 1, 2, 4, ...", grain);
+}
+
 static bool check_domains(const struct nuna_config *config, struct nuna_error *err)
 {
     const struct nuna_params *p = &config->params;
@@ -160,8 +169,8 @@ bool nuna_config_check(const struct nuna_config *config, struct nuna_error *err)
                      nuna_units_format(p->hbm.page_size, NUNA_Q_SIZE, "", size, sizeof(size)),
                      flit);
     return (!mesh || check_stacks(config, err)) && check_ports(config, err) &&
-           check_domains(config, err) && check_tiles(config, err) && check_nodes(config, err) &&
-           check_translation(config, err);
+           check_port_grain(config, err) && check_domains(config, err) &&
+           check_tiles(config, err) && check_nodes(config, err) && check_translation(config, err);
 }
 
 static size_t write_value(const struct nuna_config *config, size_t param, char *line, size_t size)

@@ -90,7 +90,11 @@
     X(hbm, access_latency, TIME, "120ns", "1ps", "10us", "",                                       \
       "every access, beside the channel's occupancy", "NUNA section 5.1: 120 ns")                  \
     X(hbm, page_size, SIZE, "4KiB", "256B", "1GiB", "", "page, the grain of memory placement",     \
-      "NUNA section 4.2: 4 kB pages")
+      "NUNA section 4.2: 4 kB pages")                                                              \
+    X(hbm, page_order, ENUM, "neighbours", "", "", "neighbours|dies",                              \
+      "how round-robin pages visit the stacks. neighbours: one after the other along an edge; "    \
+      "dies: die after die, above, then below, then each die's next stack",                        \
+      "model choice: the study says round-robin")
 
 #define NUNA_PARAMS_scaleup(X)                                                                     \
     X(scaleup, ports, COUNT, "12", "1", "256", "",                                                 \
@@ -102,7 +106,10 @@
     X(scaleup, link_latency, TIME, "135ns", "10ns", "1ms", "",                                     \
       "port to switch, and switch to port", "calibrated: N1, N3")                                  \
     X(scaleup, switch_latency, TIME, "95ns", "0ps", "1ms", "", "through the switch",               \
-      "calibrated: N1, N3")
+      "calibrated: N1, N3")                                                                        \
+    X(scaleup, port_grain, COUNT, "1", "1", "1048576", "",                                         \
+      "lines of a page that take one port before the next port's turn; a power of two",            \
+      "NUNA section 4.1: lines hash over the ports")
 
 #define NUNA_PARAMS_placement(X)                                                                   \
     X(placement, policy, ENUM, "UA", "", "", NUNA_WORDS(NUNA_POLICIES),                            \
@@ -113,7 +120,11 @@
       "NUNA section 4.1.2: the compiler may try all granularities")                                \
     X(placement, cu_budget, COUNT, "700", "1", "1000000", "",                                      \
       "NAP: requests (a line's load and its store count one each) placed on a CU before the next", \
-      "NUNA section 4.2.2: R_max of a CU, 700 outstanding requests")
+      "NUNA section 4.2.2: R_max of a CU, 700 outstanding requests")                               \
+    X(placement, numa_near, ENUM, "first", "", "", "first|all",                                    \
+      "NUMA: the pages whose stacks a threadblock is placed near to: the first one that it "       \
+      "loads, or all of them, by the sum of hops",                                                 \
+      "NUNA section 5.3: where its data are")
 
 #define NUNA_PARAMS_collective(X)                                                                  \
     X(collective, start, TIME, "0ns", "0ps", "1s", "",                                             \

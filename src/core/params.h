@@ -23,6 +23,16 @@ enum nuna_translation_mode {
     NUNA_TRANSLATION_FULL,
 };
 
+enum nuna_page_order {
+    NUNA_PAGE_ORDER_NEIGHBOURS,
+    NUNA_PAGE_ORDER_DIES,
+};
+
+enum nuna_numa_near {
+    NUNA_NUMA_NEAR_FIRST,
+    NUNA_NUMA_NEAR_ALL,
+};
+
 enum nuna_mshr_holds {
     NUNA_MSHR_REQUEST,
     NUNA_MSHR_PAGE,

@@ -7,7 +7,8 @@
  * granularity, the number of domains that it cuts the I/O ports into (1 is the baseline: all
  * ports), and is itself cut into one region per domain and stack. Within a page the channel and the
  * port follow the line number, from a start that is a hash of the page: neighbouring lines never
- * share them, and streams that begin at page boundaries do not march in step. Source: NUNA
+ * share them (unless scaleup.port_grain says so), and streams that begin at page boundaries do not
+ * march in step. Source: NUNA
  * sections 4.1 and 5.3, figure 5.
  */
 #ifndef NUNA_GPU_ADDRESS_MAP_H
@@ -27,6 +28,8 @@ struct nuna_address_map {
     uint32_t line_size;
     uint32_t stacks, channels; /* channels of one stack */
     uint32_t ports;
+    uint32_t port_shift;         /* log2 of the lines before the next port */
+    uint8_t stack_order[1 << 8]; /* [turn]: stacks as round-robin pages visit them */
 };
 
 struct nuna_location {
@@ -35,15 +38,8 @@ struct nuna_location {
     uint32_t page;    /* its low 32 bits: what other nodes' accesses are translated by */
 };
 
-static inline void nuna_address_map_init(struct nuna_address_map *map,
-                                         const struct nuna_params *params)
-{
-    map->page_size = (uint64_t)params->hbm.page_size;
-    map->line_size = (uint32_t)params->noc.flit_size;
-    map->stacks = (uint32_t)params->hbm.stacks;
-    map->channels = (uint32_t)params->hbm.channels_per_stack;
-    map->ports = (uint32_t)params->scaleup.ports;
-}
+/* Of valid parameters (core/config_check.h). */
+void nuna_address_map_init(struct nuna_address_map *map, const struct nuna_params *params);
 
 /* A multiplicative hash with a final fold; any bit of the page moves all bits of the result. */
 static inline uint32_t nuna_address_mix(uint64_t page)
@@ -55,11 +51,18 @@ static inline uint32_t nuna_address_mix(uint64_t page)
     return (uint32_t)(page >> 32);
 }
 
+/* The stack whose turn it is at a page, round-robin. */
+static inline uint8_t nuna_address_default_stack(const struct nuna_address_map *map, uint64_t page)
+{
+    return map->stack_order[page % map->stacks];
+}
+
 /* The frame of a page that no policy has placed: round-robin over the stacks, baseline segment. */
 static inline struct nuna_frame nuna_address_default_frame(const struct nuna_address_map *map,
                                                            uint64_t page)
 {
-    return (struct nuna_frame){.domains = 1, .domain = 0, .stack = (uint8_t)(page % map->stacks)};
+    return (struct nuna_frame){
+        .domains = 1, .domain = 0, .stack = nuna_address_default_stack(map, page)};
 }
 
 /* `pages` is the GPU's page table, or NULL when every page has its default frame. */
@@ -73,7 +76,8 @@ static inline struct nuna_location nuna_address_locate(const struct nuna_address
     struct nuna_frame frame = pages ? pages[page] : nuna_address_default_frame(map, page);
     uint32_t channel = (line + (mix & 0xffff)) % map->channels;
     uint32_t domain_ports = map->ports / frame.domains;
-    uint32_t port = frame.domain * domain_ports + (line + (mix >> 16)) % domain_ports;
+    uint32_t port =
+        frame.domain * domain_ports + ((line >> map->port_shift) + (mix >> 16)) % domain_ports;
     return (struct nuna_location){
         .channel = (uint16_t)(frame.stack * map->channels + channel),
         .port = (uint16_t)port,

@@ -14,7 +14,8 @@ struct nuna_placement_spec {
     const struct nuna_topology *topology;
     const struct nuna_address_map *map;
     enum nuna_policy policy;
-    uint32_t domains;      /* granularity; 1 for policies that know no domains */
+    uint32_t domains; /* granularity; 1 for policies that know no domains */
+    enum nuna_numa_near numa_near;
     uint64_t cu_budget;    /* R_max of a CU, requests */
     uint64_t stack_budget; /* R_max of a stack, bytes: bandwidth-delay product */
     uint32_t line_bytes;

@@ -46,6 +46,7 @@ static bool place(struct nuna_sim *sim)
         .map = &pod->spec.map,
         .policy = policy,
         .domains = pod->spec.domains,
+        .numa_near = (enum nuna_numa_near)pod->spec.params->placement.numa_near,
         .cu_budget = (uint64_t)pod->spec.params->placement.cu_budget,
         .stack_budget = stack_budget(pod->spec.params),
         .line_bytes = pod->spec.flit_bytes,

@@ -83,6 +83,9 @@ make_case() {
   setting gpu.max_outstanding 700 700 16 1
   setting placement.cu_budget 700 50
   setting hbm.page_size 4KiB 64KiB
+  setting hbm.page_order neighbours dies
+  setting scaleup.port_grain 1 4
+  setting placement.numa_near first all
   setting translation.mode off off full ideal
   setting translation.l1_entries 32 2
   setting translation.l1_policy "${replacements[@]}"

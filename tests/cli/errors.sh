@@ -90,6 +90,8 @@ option '--nar 12: placement.nar_domains: 12 domains leave some without a stack o
 option "--nar all: placement.nar_domains: \"all\" is not a number; $count_due" --nar all
 option '--background fft: expected gemm:size=N, N rows and columns' --background fft
 option "--background gemm:size x: background.gemm_size: \"x\" is not a number; $count_due" --background gemm:size=x
+option '--set scaleup.port_grain=3: scaleup.port_grain: 3 lines are no power of two, expected 1, 2, 4, ...' \
+  --set scaleup.port_grain=3
 option '--set background.gemm_tiles=99: background.gemm_tiles: 99 tiles do not make a square, expected a square number such as 100' \
   --set background.gemm_tiles=99
 option '--set pod.gpus_per_node=5: pod.gpus_per_node: 5 GPUs per node do not divide 64 GPUs (pod.gpus), expected a divisor' \

@@ -101,6 +101,9 @@ class Case:
         p['hbm.channel_rate'] = self.rate()
         p['hbm.access_latency'] = self.time(1, 150000)
         p['hbm.page_size'] = p['noc.flit_size'] * r.choice((4, 8, 16, 16, 10000))  # whole lines
+        p['hbm.page_order'] = r.choice(('neighbours', 'dies'))
+        p['scaleup.port_grain'] = r.choice((1, 1, 2, 8))
+        p['placement.numa_near'] = r.choice(('first', 'all'))
         p['translation.mode'] = p['translation.pretranslate'] = p['translation.prefetch'] = 'off'
         p['scaleup.ports'] = r.choice([2 * n for n in range(1, rows + 1)])
         p['scaleup.port_rate'] = self.rate()

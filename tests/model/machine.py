@@ -3,6 +3,8 @@
 Parameters are a dictionary by the keys of the configuration, in picoseconds, bytes, bytes per second.
 """
 
+from collections import Counter
+
 MASK = 2**64 - 1
 
 
@@ -34,6 +36,7 @@ class Machine:
         self.cus = self.columns * self.rows * self.cus_per_router
         self.port_router = [self._port_router(p) for p in range(self.ports)]
         self.mixed = {}
+        self.visits = self._by_dies() if parameters['hbm.page_order'] == 'dies' else list(range(self.stacks))
 
     def die(self, x):
         return x * self.dies // self.columns
@@ -54,6 +57,20 @@ class Machine:
         left = self.ports // 2 or 1
         return 0 if port < left else self.columns - 1, (port % left) * self.rows // left
 
+    def _by_dies(self):
+        """Stacks in the order `dies`: by place among those of their die and edge, then edge, then die."""
+        above = self.stacks // 2 if self.stacks % 2 == 0 else self.stacks
+        seen, keys = Counter(), {}
+        for stack in range(self.stacks):
+            edge, along = divmod(stack, above)
+            die = along * self.columns // above * self.p['noc.dies'] // self.columns
+            keys[stack] = seen[edge, die], edge, die
+            seen[edge, die] += 1
+        return sorted(keys, key=keys.get)
+
+    def default_stack(self, page):
+        return self.visits[page % self.stacks]
+
     def locate(self, position, frames):
         """Stack, channel and port of a position; frames: page -> (stack, domains, domain)."""
         page, offset = divmod(position, self.page)
@@ -61,7 +78,8 @@ class Machine:
         if page not in self.mixed:
             self.mixed[page] = mix(page)
         hashed = self.mixed[page]
-        stack, domains, domain = frames.get(page) or (page % self.stacks, 1, 0)
+        stack, domains, domain = frames.get(page) or (self.default_stack(page), 1, 0)
         of_domain = self.ports // domains
         channel = (line + (hashed & 0xFFFF)) % self.channels
-        return stack, channel, domain * of_domain + (line + (hashed >> 16)) % of_domain
+        turn = line // self.p['scaleup.port_grain']
+        return stack, channel, domain * of_domain + (turn + (hashed >> 16)) % of_domain

@@ -1,6 +1,6 @@
 """Compute units, pages and the memory image: docs/model/placement.md, machine.md."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from math import gcd
 
 from machine import hops
@@ -158,15 +158,16 @@ class Placement:
         machine = self.machine
         for gpu, of_gpu in enumerate(self.gpus):
             count = [0] * machine.cus
-            orders = {}
             for t, accesses in enumerate(self.accesses[gpu]):
                 loads = [chunk for chunk, role in accesses.items() if role == LOAD]
-                stack = of_gpu.positions[loads[0]] // machine.page % machine.stacks if loads else 0
-                if stack not in orders:
-                    orders[stack] = sorted(range(machine.cus),
-                                           key=lambda cu: self.to_stack(machine.cu_router(cu), stack))
+                if machine.p['placement.numa_near'] == 'all':
+                    pages = [page for chunk in loads for page in self._pages(chunk) or [of_gpu.positions[chunk] // machine.page]]
+                else:
+                    pages = [of_gpu.positions[chunk] // machine.page for chunk in loads[:1]]
+                near = Counter(map(machine.default_stack, pages)) or {0: 1}
                 level = t // machine.cus + 1
-                cu = next(cu for cu in orders[stack] if count[cu] < level)
+                cu = min((cu for cu in range(machine.cus) if count[cu] < level),
+                         key=lambda cu: sum(n * self.to_stack(machine.cu_router(cu), stack) for stack, n in near.items()))
                 count[cu] += 1
                 of_gpu.cus[t] = cu
 
@@ -176,7 +177,7 @@ class Placement:
                 if role == REMOTE:
                     frames = self.gpus[chunk[0]].frames
                     for page in self._pages(chunk):
-                        frames.setdefault(page, (page % self.machine.stacks, self.domains, self.gpus[gpu].domains[t]))
+                        frames.setdefault(page, (self.machine.default_stack(page), self.domains, self.gpus[gpu].domains[t]))
 
     def _flags(self):
         line, page = self.machine.line, self.machine.page
@@ -211,7 +212,7 @@ class Placement:
         return found
 
     def _flag_frame(self, page, domain):
-        stack = page % self.machine.stacks
+        stack = self.machine.default_stack(page)
         if self.name == 'NAP':
             cu = min(range(self.machine.cus), key=lambda cu: self.to_domain(self.machine.cu_router(cu), domain))
             router = self.machine.cu_router(cu)

@@ -318,6 +318,62 @@ Test(placement, numa_near_the_loaded_stack_one_to_a_cu)
     scene_free(s);
 }
 
+/* Near to all pages of a chunk over the whole upper edge: in its middle. */
+Test(placement, numa_near_to_all_pages)
+{
+    struct scene *s = scene_make(NUNA_POLICY_NUMA, 1, 1);
+    s->spec.numa_near = NUNA_NUMA_NEAR_ALL;
+    uint32_t chunk = add_chunk(s, 0, 0, 8 * PAGE), row = s->noc.columns * 7;
+    for (uint32_t t = 0; t < 8; t++)
+        add_copy(s, 0, chunk, chunk);
+    cr_assert(nuna_placement_make(&s->spec, &s->workload, &s->placement));
+    for (uint32_t t = 0; t < 8; t++) {
+        uint32_t x = s->placement.cu[t] / 7 % s->noc.columns;
+        cr_expect_lt(s->placement.cu[t], row);
+        cr_expect(x >= 9 && x <= 14, "column %u", x);
+    }
+    scene_free(s);
+}
+
+/* Sixteen stacks over four dies: above, then below, then each die's other stack. */
+Test(placement, pages_go_over_the_dies)
+{
+    struct scene *s = scene_make(NUNA_POLICY_UA, 1, 1);
+    s->params.hbm.page_order = NUNA_PAGE_ORDER_DIES;
+    nuna_address_map_init(&s->map, &s->params);
+    static const uint8_t order[] = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
+    for (uint64_t page = 0; page < 48; page++) {
+        cr_expect_eq(nuna_address_default_stack(&s->map, page), order[page % 16]);
+        cr_expect_eq(nuna_address_locate(&s->map, NULL, page * PAGE).channel / 16,
+                     order[page % 16]);
+    }
+    /* Whatever does not divide: each stack has one turn. */
+    static const uint8_t stacks[] = {1, 3, 5, 6, 10, 24};
+    for (size_t i = 0; i < sizeof stacks; i++) {
+        s->params.hbm.stacks = stacks[i];
+        nuna_address_map_init(&s->map, &s->params);
+        uint32_t seen = 0;
+        for (uint64_t page = 0; page < stacks[i]; page++)
+            seen |= 1u << nuna_address_default_stack(&s->map, page);
+        cr_expect_eq(seen, (1u << stacks[i]) - 1, "%u stacks", stacks[i]);
+    }
+    scene_free(s);
+}
+
+/* So many lines in a row take a port; then the next one's turn comes. */
+Test(placement, port_grain)
+{
+    struct scene *s = scene_make(NUNA_POLICY_UA, 1, 1);
+    s->params.scaleup.port_grain = 4;
+    nuna_address_map_init(&s->map, &s->params);
+    for (uint64_t at = 0; at < 64 * PAGE; at += LINE) {
+        uint32_t line = (uint32_t)(at % PAGE / LINE);
+        uint32_t first = nuna_address_locate(&s->map, NULL, at - line * LINE).port;
+        cr_expect_eq(nuna_address_locate(&s->map, NULL, at).port, (first + line / 4) % 12);
+    }
+    scene_free(s);
+}
+
 /* What every policy owes, be it made of what it may: a CU of the GPU for each threadblock, a domain
  * and a frame within bounds, tables where it routes or chooses stacks and only there, and the same
  * answer to the same question. */
